@@ -1,0 +1,56 @@
+#!/usr/bin/env bash
+# Copyright 2026 The inference-cache Authors.
+# SPDX-License-Identifier: Apache-2.0
+
+# Usage: hack/tool.sh NAME
+#
+# Builds the programs of the tool module hack/tools/NAME, unless this very
+# version was built before, and prints the directory that holds them. The
+# directory lies in the user's cache, keyed by the module's sources, its
+# checksums and the Go version, so every clone shares it and a changed pin
+# builds anew.
+
+set -o errexit -o nounset -o pipefail
+
+name=${1:?usage: hack/tool.sh NAME}
+root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+module="${root}/hack/tools/${name}"
+cache="${INFERENCE_CACHE_TOOLS:-${XDG_CACHE_HOME:-${HOME}/.cache}/inference-cache}/tools"
+
+if [[ ! -f "${module}/go.mod" ]]; then
+  echo "hack/tool.sh: no tool module hack/tools/${name}" >&2
+  exit 1
+fi
+cd "${module}"
+
+key=$({ go version; cat go.mod go.sum ./*.go 2>/dev/null; } | sha256sum | cut -c1-16)
+target="${cache}/${name}-${key}"
+
+if [[ ! -d "${target}" ]]; then
+  echo "Building the tools of hack/tools/${name} (once per version)" >&2
+  ldflags=()
+  if [[ "${name}" == kubectl ]]; then
+    # The library does not know its release; its module version names it.
+    version=$(go list -m -f '{{.Version}}' k8s.io/kubectl)
+    version="v1${version#v0}"
+    minor=${version#v1.}
+    package=k8s.io/component-base/version
+    ldflags=("-s" "-w" "-X" "${package}.gitVersion=${version}" "-X" "${package}.gitMajor=1" "-X" "${package}.gitMinor=${minor%%.*}")
+  fi
+  mkdir -p "${cache}"
+  # Built aside and renamed, so that a broken build leaves nothing behind and
+  # two builds at once do not disturb each other.
+  building=$(mktemp -d "${cache}/building.XXXXXX")
+  trap 'rm -rf "${building}"' EXIT
+  packages=()
+  if compgen -G './*.go' >/dev/null; then
+    packages+=(.)
+  fi
+  while read -r tool; do
+    packages+=("${tool}")
+  done < <(go list tool)
+  GOFLAGS="-mod=readonly -buildvcs=false" go build -trimpath -ldflags "${ldflags[*]}" -o "${building}/" "${packages[@]}"
+  chmod 0755 "${building}"
+  mv -T "${building}" "${target}" 2>/dev/null || [[ -d "${target}" ]]
+fi
+echo "${target}"

@@ -23,7 +23,8 @@ if [[ ! -f "${module}/go.mod" ]]; then
 fi
 cd "${module}"
 
-key=$({ go version; cat go.mod go.sum ./*.go 2>/dev/null; } | sha256sum | cut -c1-16)
+mapfile -t sources < <(compgen -G './*.go')
+key=$({ go version; cat go.mod go.sum "${sources[@]}"; } | sha256sum | cut -c1-16)
 target="${cache}/${name}-${key}"
 
 if [[ ! -d "${target}" ]]; then
@@ -43,12 +44,12 @@ if [[ ! -d "${target}" ]]; then
   building=$(mktemp -d "${cache}/building.XXXXXX")
   trap 'rm -rf "${building}"' EXIT
   packages=()
-  if compgen -G './*.go' >/dev/null; then
+  if ((${#sources[@]} > 0)); then
     packages+=(.)
   fi
-  while read -r tool; do
-    packages+=("${tool}")
-  done < <(go list tool)
+  if grep -q '^tool' go.mod; then
+    mapfile -t -O "${#packages[@]}" packages < <(go list tool)
+  fi
   GOFLAGS="-mod=readonly -buildvcs=false" go build -trimpath -ldflags "${ldflags[*]}" -o "${building}/" "${packages[@]}"
   chmod 0755 "${building}"
   mv -T "${building}" "${target}" 2>/dev/null || [[ -d "${target}" ]]

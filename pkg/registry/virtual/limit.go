@@ -21,20 +21,20 @@ type Limit struct {
 	Max int64
 }
 
-// Resolve returns the limit to use for what a client asked: nil or zero takes
-// the default, as with the limit of a list. A negative number is a bad request
+// Resolve returns the limit to use for what a client asked: zero takes the
+// default, as with the limit of a list. A negative number is a bad request
 // (400). A number above Max is clamped, and the client gets a warning header
 // that says so.
-func (l Limit) Resolve(ctx context.Context, asked *int64) (int64, error) {
+func (l Limit) Resolve(ctx context.Context, asked int64) (int64, error) {
 	switch {
-	case asked == nil || *asked == 0:
+	case asked == 0:
 		return l.Default, nil
-	case *asked < 0:
-		return 0, apierrors.NewBadRequest(fmt.Sprintf("limit: invalid value %d: must not be negative", *asked))
-	case *asked > l.Max:
-		warning.AddWarning(ctx, "", fmt.Sprintf("limit: %d is more than one answer holds, using %d", *asked, l.Max))
+	case asked < 0:
+		return 0, apierrors.NewBadRequest(fmt.Sprintf("limit: invalid value %d: must not be negative", asked))
+	case asked > l.Max:
+		warning.AddWarning(ctx, "", fmt.Sprintf("limit: %d is more than one answer holds, using %d", asked, l.Max))
 		return l.Max, nil
 	default:
-		return *asked, nil
+		return asked, nil
 	}
 }

@@ -16,7 +16,6 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apiserver/pkg/warning"
-	"k8s.io/utils/ptr"
 )
 
 // warnings collects warning headers.
@@ -26,17 +25,16 @@ func (w *warnings) AddWarning(_, text string) { *w = append(*w, text) }
 
 func TestLimitResolve(t *testing.T) {
 	tests := map[string]struct {
-		asked    *int64
+		asked    int64
 		want     int64
 		warnings int
 		refused  bool
 	}{
 		"not asked":     {want: 10},
-		"zero":          {asked: ptr.To[int64](0), want: 10},
-		"within bounds": {asked: ptr.To[int64](3), want: 3},
-		"the most":      {asked: ptr.To[int64](100), want: 100},
-		"too many":      {asked: ptr.To[int64](101), want: 100, warnings: 1},
-		"negative":      {asked: ptr.To[int64](-1), refused: true},
+		"within bounds": {asked: 3, want: 3},
+		"the most":      {asked: 100, want: 100},
+		"too many":      {asked: 101, want: 100, warnings: 1},
+		"negative":      {asked: -1, refused: true},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {

@@ -1,0 +1,166 @@
+/*
+Copyright 2026 The inference-cache Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package index
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+)
+
+// catalog says which sessions serve which tenant, model and hash scheme.
+type catalog map[string]map[string]map[string]map[*session]struct{}
+
+func (c catalog) add(s *session) {
+	h := s.hello
+	if c[h.Tenant] == nil {
+		c[h.Tenant] = map[string]map[string]map[*session]struct{}{}
+	}
+	models := c[h.Tenant]
+	if models[h.Model] == nil {
+		models[h.Model] = map[string]map[*session]struct{}{}
+	}
+	schemes := models[h.Model]
+	if schemes[h.HashScheme] == nil {
+		schemes[h.HashScheme] = map[*session]struct{}{}
+	}
+	schemes[h.HashScheme][s] = struct{}{}
+}
+
+func (c catalog) remove(s *session) {
+	h := s.hello
+	models := c[h.Tenant]
+	schemes := models[h.Model]
+	delete(schemes[h.HashScheme], s)
+	if len(schemes[h.HashScheme]) == 0 {
+		delete(schemes, h.HashScheme)
+	}
+	if len(schemes) == 0 {
+		delete(models, h.Model)
+	}
+	if len(models) == 0 {
+		delete(c, h.Tenant)
+	}
+}
+
+// Knowledge says how much of a question's scope the index has heard of.
+type Knowledge uint8
+
+// The levels of knowledge, outermost first.
+const (
+	// Empty means that no holder is known at all.
+	Empty Knowledge = iota
+	// UnknownTenant means that no holder reports for the tenant.
+	UnknownTenant
+	// UnknownModel means that none of the tenant's holders serves the model.
+	UnknownModel
+	// UnknownHashScheme means that none of the model's holders uses the scheme.
+	UnknownHashScheme
+	// Known means that some holder could answer.
+	Known
+)
+
+// schemes returns the hash schemes that a question may be about, in order.
+func (c catalog) schemes(tenant, model, scheme string) ([]string, Knowledge) {
+	if len(c) == 0 {
+		return nil, Empty
+	}
+	models, ok := c[tenant]
+	if !ok {
+		return nil, UnknownTenant
+	}
+	schemes, ok := models[model]
+	if !ok {
+		return nil, UnknownModel
+	}
+	if scheme == "" {
+		return slices.Sorted(maps.Keys(schemes)), Known
+	}
+	if _, ok := schemes[scheme]; !ok {
+		return nil, UnknownHashScheme
+	}
+	return []string{scheme}, Known
+}
+
+// Candidate is a holder that serves a model, whatever it holds.
+type Candidate struct {
+	Holder  Holder
+	Backend Backend
+	State   State
+	Stats   *Stats
+}
+
+// Serving returns the holders of a model, ordered by holder. An empty scheme
+// means all of them.
+func (x *Index) Serving(tenant, model, scheme string) []Candidate {
+	x.mu.RLock()
+	defer x.mu.RUnlock()
+	schemes, _ := x.catalog.schemes(tenant, model, scheme)
+	var candidates []Candidate
+	for _, name := range schemes {
+		for s := range x.catalog[tenant][model][name] {
+			candidates = append(candidates, Candidate{Holder: s.hello.Holder, Backend: s.hello.Backend, State: s.state(), Stats: s.stats})
+		}
+	}
+	slices.SortFunc(candidates, func(a, b Candidate) int { return a.Holder.Compare(b.Holder) })
+	return candidates
+}
+
+// BlockSizes returns the block sizes in which a model's prefixes are held,
+// smallest first, and how much of the scope is known.
+func (x *Index) BlockSizes(tenant, model, scheme, adapter string) ([]uint32, Knowledge) {
+	x.mu.RLock()
+	defer x.mu.RUnlock()
+	schemes, known := x.catalog.schemes(tenant, model, scheme)
+	var sizes []uint32
+	for _, name := range schemes {
+		if f, ok := x.families[familyKey{tenant, model, name, adapter}]; ok {
+			sizes = slices.AppendSeq(sizes, maps.Keys(f.directories))
+		}
+	}
+	slices.Sort(sizes)
+	return slices.Compact(sizes), known
+}
+
+// ChainsTo returns the chains that end in a hash, from their first block on. A
+// chain with an ancestor that no holder has is not among them.
+func (x *Index) ChainsTo(tenant, model, scheme, adapter string, hash uint64) ([]Chain, Knowledge) {
+	x.mu.RLock()
+	defer x.mu.RUnlock()
+	schemes, known := x.catalog.schemes(tenant, model, scheme)
+	var chains []Chain
+	for _, name := range schemes {
+		f := x.families[familyKey{tenant, model, name, adapter}]
+		if f == nil {
+			continue
+		}
+		for _, d := range f.directories {
+			if hashes := d.climb(hash); hashes != nil {
+				chains = append(chains, Chain{BlockSize: d.blockSize, Hashes: hashes})
+			}
+		}
+	}
+	slices.SortFunc(chains, func(a, b Chain) int { return cmp.Compare(a.BlockSize, b.BlockSize) })
+	return chains, known
+}
+
+// climb follows parents from a block to the start of its chain.
+func (d *directory) climb(hash uint64) []uint64 {
+	b := d.find(hash)
+	if b == nil {
+		return nil
+	}
+	hashes := make([]uint64, 0, b.depth+1)
+	for b != nil && len(hashes) < cap(hashes) {
+		hashes = append(hashes, b.hash)
+		if !b.hasParent {
+			slices.Reverse(hashes)
+			return hashes
+		}
+		b = d.find(b.parent)
+	}
+	return nil
+}

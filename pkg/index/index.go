@@ -1,0 +1,119 @@
+/*
+Copyright 2026 The inference-cache Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package index
+
+import (
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+// Options are the fixed settings of an Index.
+type Options struct {
+	// Lease is how long a holder whose stream was lost is suspect before it is
+	// dropped. 0 means DefaultLease.
+	Lease time.Duration
+	// WarmUp is how long after its start the index calls itself incomplete, so
+	// that holders it has never heard of can connect. 0 means DefaultWarmUp;
+	// negative means none.
+	WarmUp time.Duration
+	// InferredTTL is how long an inferred block is believed. 0 means DefaultInferredTTL.
+	InferredTTL time.Duration
+}
+
+// Defaults of Options.
+const (
+	DefaultLease       = 30 * time.Second
+	DefaultWarmUp      = 10 * time.Second
+	DefaultInferredTTL = 30 * time.Minute
+)
+
+func (o Options) withDefaults() Options {
+	if o.Lease == 0 {
+		o.Lease = DefaultLease
+	}
+	if o.WarmUp == 0 {
+		o.WarmUp = DefaultWarmUp
+	}
+	if o.InferredTTL == 0 {
+		o.InferredTTL = DefaultInferredTTL
+	}
+	return o
+}
+
+// Index is the live index. The zero value is not usable; see New.
+type Index struct {
+	options Options
+	started time.Time
+	version atomic.Uint64
+
+	mu        sync.RWMutex
+	families  map[familyKey]*family
+	sessions  map[Holder]*session
+	byStream  map[Stream]*session
+	byBackend map[Backend]map[*session]struct{}
+	catalog   catalog
+	// lastStream is the newest stream number.
+	lastStream Stream
+}
+
+// New returns an empty index that was started at now.
+func New(options Options, now time.Time) *Index {
+	return &Index{
+		options:   options.withDefaults(),
+		started:   now,
+		families:  map[familyKey]*family{},
+		sessions:  map[Holder]*session{},
+		byStream:  map[Stream]*session{},
+		byBackend: map[Backend]map[*session]struct{}{},
+		catalog:   catalog{},
+	}
+}
+
+// Lease returns how long a holder stays suspect.
+func (x *Index) Lease() time.Duration { return x.options.Lease }
+
+// Version grows whenever an answer of the index may have changed.
+func (x *Index) Version() uint64 { return x.version.Load() }
+
+// Complete reports whether the index has the state of every holder it knows
+// and has waited for those it does not know.
+func (x *Index) Complete(now time.Time) bool {
+	x.mu.RLock()
+	defer x.mu.RUnlock()
+	return x.warm(now) && x.allCurrent(nil)
+}
+
+func (x *Index) warm(now time.Time) bool {
+	return !now.Before(x.started.Add(x.options.WarmUp))
+}
+
+// allCurrent reports whether every session that passes a filter is up to date.
+// It walks the holders, not their blocks.
+func (x *Index) allCurrent(filter func(*session) bool) bool {
+	for _, s := range x.sessions {
+		if (filter == nil || filter(s)) && (s.state() == Rebuilding || s.state() == Suspect) {
+			return false
+		}
+	}
+	return true
+}
+
+// Expire drops holders whose lease is over and inferred blocks that are no
+// longer believed. Call it about once a second.
+func (x *Index) Expire(now time.Time) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	for _, s := range x.sessions {
+		if !s.connected && !now.Before(s.leaseEnd) {
+			x.dropSession(s)
+			continue
+		}
+		if s.current.expireInferred(now) {
+			x.version.Add(1)
+		}
+	}
+}

@@ -1,0 +1,166 @@
+/*
+Copyright 2026 The inference-cache Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package index
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+)
+
+// ItemKey orders the items of a listing; it is also where a listing goes on.
+type ItemKey struct {
+	Model, HashScheme, Adapter string
+	BlockSize                  uint32
+	Hash                       uint64
+}
+
+// Compare orders keys by model, scheme, adapter, block size and hash.
+func (k ItemKey) Compare(o ItemKey) int {
+	return cmp.Or(cmp.Compare(k.Model, o.Model), cmp.Compare(k.HashScheme, o.HashScheme),
+		cmp.Compare(k.Adapter, o.Adapter), cmp.Compare(k.BlockSize, o.BlockSize), cmp.Compare(k.Hash, o.Hash))
+}
+
+// Item is one prefix that a backend's holders have, named by its last block.
+type Item struct {
+	ItemKey
+	Salted bool
+	// Tokens of the prefix from the start of the prompt.
+	Tokens int64
+	// Holders by the nearest tier in which each has the last block, ordered by holder.
+	Holders map[Tier][]Holder
+}
+
+// ListQuery selects the items of one page.
+type ListQuery struct {
+	Backend Backend
+	// Model and Tier restrict the listing; empty and 0 mean all.
+	Model string
+	Tier  Tier
+	// After is the last key of the page before; nil starts from the first item.
+	After *ItemKey
+	// Limit is the largest number of items; it must be positive.
+	Limit int
+}
+
+// List returns the next items of a backend in the order of their keys, and
+// whether there are more. A page costs what it returns and, with a tier, what it
+// skips; never what the backend has.
+func (x *Index) List(q ListQuery) ([]Item, bool) {
+	x.mu.RLock()
+	defer x.mu.RUnlock()
+	var items []Item
+	for _, l := range x.lists(q) {
+		if q.After != nil && l.key.Compare(q.After.directory()) < 0 {
+			continue
+		}
+		var after *uint64
+		if q.After != nil && l.key == q.After.directory() {
+			after = &q.After.Hash
+		}
+		if !l.page(q.Tier, after, func(it Item) bool {
+			items = append(items, it)
+			return len(items) <= q.Limit
+		}) {
+			return items[:q.Limit], true
+		}
+	}
+	return items, false
+}
+
+// directory is the key without its hash.
+func (k ItemKey) directory() ItemKey {
+	k.Hash = 0
+	return k
+}
+
+// list is what one backend's holders have in one directory.
+type list struct {
+	key       ItemKey
+	directory *directory
+	shelves   []*shelf
+}
+
+func (x *Index) lists(q ListQuery) []*list {
+	lists := map[*directory]*list{}
+	for s := range x.byBackend[q.Backend] {
+		if q.Model != "" && s.hello.Model != q.Model {
+			continue
+		}
+		for d, sh := range s.current.byDirectory {
+			l := lists[d]
+			if l == nil {
+				k := d.family.key
+				l = &list{key: ItemKey{Model: k.model, HashScheme: k.scheme, Adapter: k.adapter, BlockSize: d.blockSize}, directory: d}
+				lists[d] = l
+			}
+			l.shelves = append(l.shelves, sh)
+		}
+	}
+	return slices.SortedFunc(maps.Values(lists), func(a, b *list) int { return a.key.Compare(b.key) })
+}
+
+// page calls yield for each item after a hash until yield wants no more. It
+// merges the ordered hashes of the holders.
+func (l *list) page(tier Tier, after *uint64, yield func(Item) bool) bool {
+	next := func(s *shelf, from uint64, inclusive bool) (uint64, bool) {
+		var found uint64
+		ok := false
+		s.hashes.Ascend(from, func(h uint64) bool {
+			if h == from && !inclusive {
+				return true
+			}
+			found, ok = h, true
+			return false
+		})
+		return found, ok
+	}
+	from, inclusive := uint64(0), true
+	if after != nil {
+		from, inclusive = *after, false
+	}
+	for {
+		lowest, any := uint64(0), false
+		for _, s := range l.shelves {
+			if h, ok := next(s, from, inclusive); ok && (!any || h < lowest) {
+				lowest, any = h, true
+			}
+		}
+		if !any {
+			return true
+		}
+		if it, ok := l.item(lowest, tier); ok && !yield(it) {
+			return false
+		}
+		from, inclusive = lowest, false
+	}
+}
+
+// item describes one block; ok is false when no holder of the backend has it in the tier.
+func (l *list) item(hash uint64, tier Tier) (Item, bool) {
+	b := l.directory.find(hash)
+	if b == nil {
+		return Item{}, false
+	}
+	it := Item{ItemKey: l.key, Tokens: int64(b.depth+1) * int64(l.directory.blockSize), Holders: map[Tier][]Holder{}}
+	it.Hash = hash
+	for _, s := range l.shelves {
+		mask := s.mask(b)
+		best := bestTier(mask)
+		if tierBits(mask) == 0 || (tier != 0 && best != tier) {
+			continue
+		}
+		session := s.units[0].holding.session
+		it.Holders[best] = append(it.Holders[best], session.hello.Holder)
+	}
+	for _, r := range b.residencies {
+		it.Salted = it.Salted || r.salted
+	}
+	for _, holders := range it.Holders {
+		slices.SortFunc(holders, Holder.Compare)
+	}
+	return it, len(it.Holders) > 0
+}

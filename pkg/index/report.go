@@ -1,0 +1,171 @@
+/*
+Copyright 2026 The inference-cache Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package index
+
+import (
+	"fmt"
+	"time"
+)
+
+// Delta applies the changes of one sequence number. eventTime is that of the
+// newest engine event in it, zero for none. An invalid delta changes nothing and
+// is an error; so is a superseded stream.
+func (x *Index) Delta(stream Stream, sequence uint64, changes []Change, eventTime, now time.Time) (Outcome, error) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	s, err := x.sessionOf(stream)
+	if err != nil {
+		return Ignored, err
+	}
+	if s.awaiting {
+		return Ignored, nil
+	}
+	if sequence <= s.sequence {
+		s.duplicates++
+		return Duplicate, nil
+	}
+	if sequence != s.sequence+1 {
+		return x.gap(s, sequence), nil
+	}
+	declared, err := check(s.current.declared, changes)
+	if err != nil {
+		return Ignored, fmt.Errorf("delta %d: %w", sequence, err)
+	}
+	s.current.declared = declared
+	s.current = x.apply(s.current, changes, now)
+	s.sequence = sequence
+	s.fresh = s.fresh && s.sequence < s.target
+	s.sawEvent(eventTime, now)
+	x.version.Add(1)
+	return Applied, nil
+}
+
+// gap stops a session until it has sent a snapshot. What it has stays visible.
+func (x *Index) gap(s *session, sequence uint64) Outcome {
+	s.gaps++
+	s.awaiting = true
+	s.target = max(s.target, sequence)
+	x.unstage(s)
+	x.version.Add(1)
+	return Gap
+}
+
+// Chunk is one part of a snapshot.
+type Chunk struct {
+	// Sequence is that of the last delta which the snapshot contains.
+	Sequence uint64
+	// Number of the chunk, from 0 without holes; chunk 0 starts the snapshot anew.
+	Number    uint32
+	Last      bool
+	Changes   []Change
+	EventTime time.Time
+}
+
+// Snapshot takes one chunk. The chunks replace the holder's state together when
+// the last one is in. An invalid chunk drops the snapshot and is an error.
+func (x *Index) Snapshot(stream Stream, c Chunk, now time.Time) error {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	s, err := x.sessionOf(stream)
+	if err != nil {
+		return err
+	}
+	if c.Number == 0 {
+		x.unstage(s)
+		s.staged = &staging{holding: newHolding(s, true), sequence: c.Sequence}
+	}
+	if err := x.stage(s, c, now); err != nil {
+		x.unstage(s)
+		return fmt.Errorf("snapshot chunk %d: %w", c.Number, err)
+	}
+	s.sawEvent(c.EventTime, now)
+	if c.Last {
+		x.promote(s)
+	}
+	x.version.Add(1)
+	return nil
+}
+
+func (x *Index) stage(s *session, c Chunk, now time.Time) error {
+	st := s.staged
+	if st == nil || st.nextChunk != c.Number || st.sequence != c.Sequence {
+		return fmt.Errorf("%w: out of order", errInvalid)
+	}
+	declared, err := check(st.holding.declared, c.Changes)
+	if err != nil {
+		return err
+	}
+	st.holding.declared = declared
+	st.holding = x.apply(st.holding, c.Changes, now)
+	st.nextChunk++
+	return nil
+}
+
+// promote makes a complete snapshot the holder's state.
+func (x *Index) promote(s *session) {
+	old := s.current
+	s.current, s.sequence = s.staged.holding, s.staged.sequence
+	s.current.staged = false
+	s.staged, s.awaiting, s.fresh = nil, false, false
+	s.target = s.sequence
+	x.dropHolding(old)
+}
+
+// Heartbeat says which delta the holder made last. Gap means that it never arrived.
+func (x *Index) Heartbeat(stream Stream, lastSequence uint64) (Outcome, error) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	s, err := x.sessionOf(stream)
+	switch {
+	case err != nil:
+		return Ignored, err
+	case s.awaiting || s.staged != nil:
+		return Ignored, nil
+	case lastSequence > s.sequence:
+		return x.gap(s, lastSequence), nil
+	}
+	return Applied, nil
+}
+
+// SetStats replaces the holder's statistics.
+func (x *Index) SetStats(stream Stream, stats Stats) error {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	s, err := x.sessionOf(stream)
+	if err != nil {
+		return err
+	}
+	s.stats = &stats
+	x.version.Add(1)
+	return nil
+}
+
+// Sequence returns the last applied delta of a stream.
+func (x *Index) Sequence(stream Stream) (uint64, error) {
+	x.mu.RLock()
+	defer x.mu.RUnlock()
+	s, err := x.sessionOf(stream)
+	if err != nil {
+		return 0, err
+	}
+	return s.sequence, nil
+}
+
+// sawEvent moves the event times. An engine's clock ahead of ours counts as now.
+func (s *session) sawEvent(at, now time.Time) {
+	if at.IsZero() {
+		return
+	}
+	if at.After(now) {
+		at = now
+	}
+	if s.firstEvent.IsZero() {
+		s.firstEvent = at
+	}
+	if at.After(s.lastEvent) {
+		s.lastEvent = at
+	}
+}

@@ -1,0 +1,150 @@
+/*
+Copyright 2026 The inference-cache Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package index
+
+// rules are what one holder's groups demand of a prompt, with what the scan
+// found in each of them.
+type rules struct {
+	full    []fullRule
+	partial []partialRule
+	// limit in tokens of the chains that were scanned.
+	limit int
+	// step is the least common multiple of the block sizes: reuse ends there.
+	step      int
+	blockSize int
+	// unknown groups need something that cannot be checked.
+	unknown bool
+}
+
+// fullRule demands the blocks 0 to n−1.
+type fullRule struct {
+	run  *run
+	size int
+}
+
+// partialRule demands the last need blocks before n, or all of them when there are fewer.
+type partialRule struct {
+	masks []uint16
+	size  int
+	need  int
+}
+
+// rules collects the groups of a holder that live in this family.
+func (sc *scratch) rules(f *family, s *session) rules {
+	r := rules{step: 1}
+	for _, g := range s.current.declared.groups {
+		size := int(g.BlockSize)
+		d := f.directories[g.BlockSize]
+		length, scanned := sc.lengths[d]
+		if g.Kind == UnknownGroup || d == nil || !scanned {
+			r.unknown = true
+			continue
+		}
+		u := s.current.units[unitKey{d, g.Index}]
+		if g.Kind == FullGroup {
+			r.full = append(r.full, fullRule{run: sc.run(d, u), size: size})
+		} else {
+			r.partial = append(r.partial, partialRule{masks: sc.masks(u, length), size: size, need: g.need()})
+		}
+		if r.limit == 0 || length*size < r.limit {
+			r.limit = length * size
+		}
+		r.step = lcm(r.step, size)
+		if r.blockSize == 0 || size < r.blockSize {
+			r.blockSize = size
+		}
+	}
+	return r
+}
+
+// need is the number of blocks before the end of a prefix that a partial group
+// must hold. vLLM's sliding window manager asks for ⌈(window−1)/block⌉: the token
+// after the prefix attends to the window−1 tokens before it. A window that was
+// never announced needs everything.
+func (g Group) need() int {
+	switch {
+	case g.Kind == CheckpointGroup:
+		return 1
+	case g.Window == 0:
+		return maxDepth
+	}
+	return (int(g.Window) - 1 + int(g.BlockSize) - 1) / int(g.BlockSize)
+}
+
+// reusable returns the most tokens for which every rule holds, counting blocks
+// with a bit of mask. level is the index of the mask in run.depth.
+func (r *rules) reusable(mask uint16, level int) int {
+	tokens := r.limit
+	for _, f := range r.full {
+		tokens = min(tokens, f.run.depth[level]*f.size)
+	}
+	tokens -= tokens % r.step
+	for tokens > 0 {
+		next := tokens
+		for i := range r.partial {
+			if next = r.partial[i].lower(tokens, mask); next < tokens {
+				break
+			}
+		}
+		if next == tokens {
+			return tokens
+		}
+		tokens = next - next%r.step
+	}
+	return 0
+}
+
+// lower returns tokens when the rule holds there, else the largest smaller
+// number at which the block that is missing is no longer needed.
+func (p *partialRule) lower(tokens int, mask uint16) int {
+	end := tokens / p.size
+	for i := end - 1; i >= max(0, end-p.need); i-- {
+		if p.masks[i]&mask == 0 {
+			return i * p.size
+		}
+	}
+	return tokens
+}
+
+// coldest returns the coldest tier that serves a prefix.
+func (r *rules) coldest(tokens int) Tier {
+	tier := T1
+	for _, f := range r.full {
+		switch n := tokens / f.size; {
+		case n > f.run.warm[1]:
+			return T3
+		case n > f.run.warm[0]:
+			tier = T2
+		}
+	}
+	for _, p := range r.partial {
+		end := tokens / p.size
+		for i := max(0, end-p.need); i < end; i++ {
+			tier = max(tier, bestTier(p.masks[i]))
+		}
+	}
+	return tier
+}
+
+// bestTier is the nearest tier of a residency; one without a tier counts as T1.
+func bestTier(mask uint16) Tier {
+	bits := tierBits(mask)
+	switch {
+	case bits&1 != 0 || bits == 0:
+		return T1
+	case bits&2 != 0:
+		return T2
+	}
+	return T3
+}
+
+func lcm(a, b int) int {
+	x, y := a, b
+	for y != 0 {
+		x, y = y, x%y
+	}
+	return a / x * b
+}

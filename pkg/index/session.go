@@ -1,0 +1,192 @@
+/*
+Copyright 2026 The inference-cache Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package index
+
+import (
+	"errors"
+	"fmt"
+	"time"
+)
+
+// Stream is one connection of a holder. A newer one supersedes it.
+type Stream uint64
+
+// Errors of sessions. An invalid change is neither of them.
+var (
+	// ErrSuperseded means that the holder has opened a newer stream.
+	ErrSuperseded = errors.New("superseded by a newer stream of the same holder")
+	// ErrStaleEpoch means that the holder is known with a newer epoch.
+	ErrStaleEpoch = errors.New("a newer epoch of this holder is known")
+)
+
+// session is a holder with its epoch and sequence.
+type session struct {
+	hello     Hello
+	stream    Stream
+	connected bool
+	leaseEnd  time.Time
+	// sequence is the last applied delta.
+	sequence uint64
+	// target is the sequence at which a new stream has caught up.
+	target uint64
+	// awaiting a snapshot: deltas are not applied.
+	awaiting bool
+	// fresh sessions have had nothing applied in this epoch.
+	fresh      bool
+	current    *holding
+	staged     *staging
+	stats      *Stats
+	firstEvent time.Time
+	lastEvent  time.Time
+	duplicates uint64
+	gaps       uint64
+}
+
+// staging is a snapshot on its way in.
+type staging struct {
+	holding   *holding
+	sequence  uint64
+	nextChunk uint32
+}
+
+// OpenReply says how a session goes on.
+type OpenReply struct {
+	// SnapshotWanted asks for a snapshot; otherwise deltas are wanted from ResumeFrom on.
+	SnapshotWanted bool
+	ResumeFrom     uint64
+}
+
+// Outcome is what became of a delta.
+type Outcome uint8
+
+// The outcomes of a delta.
+const (
+	// Applied deltas are visible.
+	Applied Outcome = iota
+	// Duplicate deltas were applied before.
+	Duplicate
+	// Gap means that deltas are missing before this one: ask for a snapshot once.
+	Gap
+	// Ignored deltas came while a snapshot is awaited.
+	Ignored
+)
+
+func (s *session) state() State {
+	switch {
+	case !s.connected:
+		return Suspect
+	case s.awaiting, s.fresh && s.sequence < s.target, s.staged != nil && s.fresh:
+		return Rebuilding
+	case s.sequence < s.target:
+		return Suspect
+	case s.current.confidence.Degraded != "":
+		return Degraded
+	}
+	return Live
+}
+
+// Open starts a stream for a holder. It ends an older stream of the same holder.
+// The error is ErrStaleEpoch or says what is wrong with the hello.
+func (x *Index) Open(h Hello, now time.Time) (Stream, OpenReply, error) {
+	if h.Holder.Pod == "" || h.Tenant == "" || h.Model == "" || h.HashScheme == "" || h.Epoch == 0 {
+		return 0, OpenReply{}, fmt.Errorf("%w: a hello needs pod, tenant, model, hash scheme and an epoch above 0", errInvalid)
+	}
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	s := x.sessions[h.Holder]
+	if s != nil && h.Epoch < s.hello.Epoch {
+		return 0, OpenReply{}, fmt.Errorf("%w: %d, not %d", ErrStaleEpoch, s.hello.Epoch, h.Epoch)
+	}
+	if s == nil || !s.continues(h) {
+		s = x.replaceSession(s, h)
+	}
+	delete(x.byStream, s.stream)
+	x.lastStream++
+	s.stream, s.connected, s.hello = x.lastStream, true, h
+	x.byStream[s.stream] = s
+	x.unstage(s)
+	s.target = h.LastSequence
+	s.awaiting = !s.canResume(h)
+	x.version.Add(1)
+	return s.stream, OpenReply{SnapshotWanted: s.awaiting, ResumeFrom: s.sequence + 1}, nil
+}
+
+// continues reports whether a hello speaks of the state that the session has.
+func (s *session) continues(h Hello) bool {
+	return s.hello.Epoch == h.Epoch && s.hello.Tenant == h.Tenant && s.hello.Model == h.Model &&
+		s.hello.HashScheme == h.HashScheme && s.hello.Backend == h.Backend
+}
+
+// canResume reports whether the holder can send everything after the applied sequence.
+func (s *session) canResume(h Hello) bool {
+	if s.sequence > h.LastSequence {
+		return false
+	}
+	return s.sequence == h.LastSequence || (h.OldestSequence != 0 && h.OldestSequence <= s.sequence+1)
+}
+
+// replaceSession starts a session anew; what an earlier epoch held is gone.
+func (x *Index) replaceSession(old *session, h Hello) *session {
+	if old != nil {
+		x.dropSession(old)
+	}
+	s := &session{hello: h, fresh: true}
+	s.current = newHolding(s, false)
+	x.sessions[h.Holder] = s
+	x.catalog.add(s)
+	if h.Backend != (Backend{}) {
+		if x.byBackend[h.Backend] == nil {
+			x.byBackend[h.Backend] = map[*session]struct{}{}
+		}
+		x.byBackend[h.Backend][s] = struct{}{}
+	}
+	return s
+}
+
+// Close ends a stream: its holder is suspect until the lease is over or it is back.
+func (x *Index) Close(stream Stream, now time.Time) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	s, ok := x.byStream[stream]
+	if !ok {
+		return
+	}
+	delete(x.byStream, stream)
+	s.connected = false
+	s.leaseEnd = now.Add(x.options.Lease)
+	x.unstage(s)
+	x.version.Add(1)
+}
+
+func (x *Index) dropSession(s *session) {
+	x.unstage(s)
+	x.dropHolding(s.current)
+	delete(x.sessions, s.hello.Holder)
+	x.catalog.remove(s)
+	delete(x.byStream, s.stream)
+	if of := x.byBackend[s.hello.Backend]; of != nil {
+		if delete(of, s); len(of) == 0 {
+			delete(x.byBackend, s.hello.Backend)
+		}
+	}
+	x.version.Add(1)
+}
+
+func (x *Index) unstage(s *session) {
+	if s.staged != nil {
+		x.dropHolding(s.staged.holding)
+		s.staged = nil
+	}
+}
+
+// sessionOf returns the session whose current stream this is.
+func (x *Index) sessionOf(stream Stream) (*session, error) {
+	s, ok := x.byStream[stream]
+	if !ok {
+		return nil, ErrSuperseded
+	}
+	return s, nil
+}

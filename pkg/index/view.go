@@ -1,0 +1,130 @@
+/*
+Copyright 2026 The inference-cache Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package index
+
+import (
+	"cmp"
+	"slices"
+	"time"
+)
+
+// HolderView is what the index knows of one holder, from kept counters.
+type HolderView struct {
+	Holder     Holder
+	Backend    Backend
+	Tenant     string
+	Model      string
+	HashScheme string
+	Engine     string
+	State      State
+	Epoch      uint64
+	Sequence   uint64
+	// FirstEvent and LastEvent are zero until the engine has announced something.
+	FirstEvent, LastEvent time.Time
+	Groups                []Group
+	Confidence            Confidence
+	// Prefixes counts distinct blocks, Blocks the same by tier (T1, T2, T3).
+	Prefixes int64
+	Blocks   [3]int64
+	Stats    *Stats
+	Scopes   []ScopeView
+	// ClientVersion of the sidecar.
+	ClientVersion string
+	// Duplicates and Gaps count deltas that were ignored and holes that were met.
+	Duplicates, Gaps uint64
+}
+
+// Exact reports whether lookups on this holder can be exact at all.
+func (v *HolderView) Exact() bool {
+	if v.Confidence.Conflicts > 0 || v.Confidence.Unresolved > 0 || v.Confidence.Degraded != "" {
+		return false
+	}
+	return !slices.ContainsFunc(v.Groups, func(g Group) bool { return g.Kind == UnknownGroup })
+}
+
+// ScopeView counts the blocks of one scope of a holder.
+type ScopeView struct {
+	Scope
+	Blocks int64
+}
+
+// Compare orders scopes by adapter, block size and salt.
+func (s ScopeView) Compare(o ScopeView) int {
+	salted := func(b bool) int {
+		if b {
+			return 1
+		}
+		return 0
+	}
+	return cmp.Or(cmp.Compare(s.Adapter, o.Adapter), cmp.Compare(s.BlockSize, o.BlockSize), cmp.Compare(salted(s.Salted), salted(o.Salted)))
+}
+
+// BackendHolders returns the holders of a backend, ordered by holder, and whether
+// the index has all of their state.
+func (x *Index) BackendHolders(b Backend, now time.Time) ([]HolderView, bool) {
+	x.mu.RLock()
+	defer x.mu.RUnlock()
+	of := x.byBackend[b]
+	views := make([]HolderView, 0, len(of))
+	complete := x.warm(now)
+	for s := range of {
+		v := s.view()
+		complete = complete && v.State != Rebuilding && v.State != Suspect
+		views = append(views, v)
+	}
+	slices.SortFunc(views, func(a, b HolderView) int { return a.Holder.Compare(b.Holder) })
+	return views, complete
+}
+
+// Holders returns every holder, ordered by holder, and whether the index has all
+// of their state.
+func (x *Index) Holders(now time.Time) ([]HolderView, bool) {
+	x.mu.RLock()
+	defer x.mu.RUnlock()
+	views := make([]HolderView, 0, len(x.sessions))
+	for _, s := range x.sessions {
+		views = append(views, s.view())
+	}
+	slices.SortFunc(views, func(a, b HolderView) int { return a.Holder.Compare(b.Holder) })
+	return views, x.warm(now) && x.allCurrent(nil)
+}
+
+// Prefixes returns the number of distinct blocks by tenant: a block that several
+// holders have counts once.
+func (x *Index) Prefixes() map[string]int64 {
+	x.mu.RLock()
+	defer x.mu.RUnlock()
+	counts := map[string]int64{}
+	for key, f := range x.families {
+		for _, d := range f.directories {
+			counts[key.tenant] += int64(len(d.byHash))
+		}
+	}
+	return counts
+}
+
+func (s *session) view() HolderView {
+	h := s.hello
+	v := HolderView{
+		Holder: h.Holder, Backend: h.Backend, Tenant: h.Tenant, Model: h.Model, HashScheme: h.HashScheme,
+		Engine: h.Engine, State: s.state(), Epoch: h.Epoch, Sequence: s.sequence,
+		FirstEvent: s.firstEvent, LastEvent: s.lastEvent, Groups: s.current.declared.sortedGroups(),
+		Confidence: s.current.confidence, Prefixes: s.current.prefixes, Blocks: s.current.blocks,
+		Stats: s.stats, ClientVersion: h.ClientVersion, Duplicates: s.duplicates, Gaps: s.gaps,
+	}
+	for d, sh := range s.current.byDirectory {
+		v.addScope(d, false, sh.blocks-sh.salted)
+		v.addScope(d, true, sh.salted)
+	}
+	slices.SortFunc(v.Scopes, ScopeView.Compare)
+	return v
+}
+
+func (v *HolderView) addScope(d *directory, salted bool, blocks int64) {
+	if blocks > 0 {
+		v.Scopes = append(v.Scopes, ScopeView{Scope{Adapter: d.family.key.adapter, BlockSize: d.blockSize, Salted: salted}, blocks})
+	}
+}

@@ -3,7 +3,10 @@
 PROTO_SOURCE := proto
 PROTO_OUTPUT := pkg/generated/proto
 
+.PHONY: generate
+generate: generate-kube generate-proto ## Regenerate everything, offline.
+
 .PHONY: generate-proto
-generate-proto: ## Regenerate the gRPC stubs from proto/, offline.
+generate-proto: ## Regenerate the gRPC stubs from proto/.
 	tools=$$(hack/tool.sh protobuf); \
 	$$tools/protobuf -plugins $$tools -source $(PROTO_SOURCE) -output $(PROTO_OUTPUT)

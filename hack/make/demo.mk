@@ -1,0 +1,15 @@
+##@ Demo
+
+# recorded plays recorded engines in step with their requests; sim runs
+# simulated ones under endless load.
+ENGINE ?= recorded
+# Extra arguments for the demo program.
+ARGS ?=
+
+.PHONY: demo
+demo: ## Show the loop on recorded engines, or with ENGINE=sim on simulated ones.
+	go run ./test/demo -engine=$(ENGINE) $(ARGS)
+
+.PHONY: demo-check
+demo-check: ## Run the demo once, assert what it shows, and exit.
+	go run ./test/demo -check -engine=$(ENGINE) $(ARGS)

@@ -1,0 +1,16 @@
+##@ Test
+
+# Extra arguments for go test, for example TESTFLAGS='-run Scale -v'.
+TESTFLAGS ?=
+
+.PHONY: test
+test: ## Run the unit tests, the prediction test and the fuzz seeds. Needs Go only.
+	go test $(TESTFLAGS) ./...
+
+.PHONY: test-race
+test-race: ## Run the same tests under the race detector. Needs a C compiler.
+	CGO_ENABLED=1 go test -race $(TESTFLAGS) ./...
+
+.PHONY: test-integration
+test-integration: build bin/kubectl ## Run the tests that drive kubectl, libzmq and our programs.
+	hack/test-integration.sh $(TESTFLAGS)

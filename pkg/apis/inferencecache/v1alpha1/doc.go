@@ -7,7 +7,7 @@ SPDX-License-Identifier: Apache-2.0
 // +k8s:defaulter-gen=TypeMeta
 // +k8s:conversion-gen=inferencecache.io/inference-cache/pkg/apis/inferencecache
 // +k8s:openapi-gen=true
-// +k8s:openapi-model-package=io.inferencecache.v1alpha1
+// +k8s:openapi-model-package=io.inferencecache.inference-cache.pkg.apis.inferencecache.v1alpha1
 // +groupName=inferencecache.io
 
 // Package v1alpha1 is what clients of the group inferencecache.io read and

@@ -24,7 +24,6 @@ const (
 	// that raises its space alarm on the first write.
 	minQuotaBytes int64 = 1 << 20
 
-	lockFile     = "lock"
 	etcdDir      = "etcd"
 	identityFile = "identity"
 	memberDir    = "member"

@@ -16,6 +16,8 @@ import (
 
 	"go.etcd.io/etcd/client/pkg/v3/types"
 	"go.etcd.io/etcd/server/v3/etcdserver/api/membership"
+
+	"inferencecache.io/inference-cache/pkg/storage/durablefile"
 )
 
 const (
@@ -57,7 +59,7 @@ func loadIdentity(dir string) (identity, error) {
 	if err != nil {
 		return identity{}, fmt.Errorf("encode identity of data directory: %w", err)
 	}
-	if err := writeFileDurably(path, append(b, '\n')); err != nil {
+	if err := durablefile.Write(path, append(b, '\n'), 0o600); err != nil {
 		return identity{}, fmt.Errorf("write identity of data directory: %w", err)
 	}
 	return id, nil
@@ -80,33 +82,4 @@ func parseIdentity(dir string, b []byte) (identity, error) {
 // memberID is the id that etcd gives to the member of this identity.
 func (id identity) memberID() types.ID {
 	return membership.NewMember(memberName, types.MustNewURLs([]string{peerURL}), id.Token, nil).ID
-}
-
-// writeFileDurably replaces path in one step that survives a power cut: either
-// the old content is there afterwards or the new one, never half of it.
-func writeFileDurably(path string, content []byte) error {
-	tmp, err := os.CreateTemp(filepath.Dir(path), filepath.Base(path)+".*")
-	if err != nil {
-		return err
-	}
-	defer os.Remove(tmp.Name())
-	_, err = tmp.Write(content)
-	if err == nil {
-		err = tmp.Sync()
-	}
-	if cerr := tmp.Close(); err == nil {
-		err = cerr
-	}
-	if err == nil {
-		err = os.Rename(tmp.Name(), path)
-	}
-	if err != nil {
-		return err
-	}
-	d, err := os.Open(filepath.Dir(path))
-	if err != nil {
-		return err
-	}
-	defer d.Close()
-	return d.Sync()
 }

@@ -21,6 +21,8 @@ import (
 	"github.com/go-logr/logr"
 	"github.com/prometheus/client_golang/prometheus"
 	"go.etcd.io/etcd/server/v3/embed"
+
+	"inferencecache.io/inference-cache/pkg/storage/dirlock"
 )
 
 const (
@@ -56,7 +58,7 @@ type Server struct {
 // Start runs an etcd server on cfg.Dir and returns when it serves. The context
 // bounds the start only; the server runs until Close.
 //
-// The error is an *InUseError when another server holds the directory. After
+// The error is a *dirlock.InUseError when another server holds the directory. After
 // any error everything that was opened is closed again, except that etcd itself
 // leaks its open database when it fails in the middle of reading its files; the
 // process cannot use that directory again then and is expected to exit.
@@ -82,11 +84,11 @@ func (s *Server) start(ctx context.Context) error {
 	if err := os.MkdirAll(dir, dirMode); err != nil {
 		return fmt.Errorf("make data directory: %w", explainDisk(err))
 	}
-	lock, err := lockDirectory(s.cfg.Dir)
+	lock, err := dirlock.Acquire(s.cfg.Dir)
 	if err != nil {
 		return explainDisk(err)
 	}
-	s.cleanup = append(s.cleanup, lock.release)
+	s.cleanup = append(s.cleanup, lock.Release)
 
 	id, err := loadIdentity(dir)
 	if err != nil {

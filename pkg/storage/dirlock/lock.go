@@ -3,7 +3,7 @@ Copyright 2026 The inference-cache Authors.
 SPDX-License-Identifier: Apache-2.0
 */
 
-package embedded
+package dirlock
 
 import (
 	"errors"
@@ -15,6 +15,13 @@ import (
 
 	"golang.org/x/sys/unix"
 )
+
+// fileName is the file inside the directory that is locked.
+const fileName = "lock"
+
+// maxHolderBytes bounds what is read of a lock file, which anybody may have
+// written to.
+const maxHolderBytes = 512
 
 // InUseError says that another server runs on the data directory.
 type InUseError struct {
@@ -34,16 +41,16 @@ func (e *InUseError) Error() string {
 	return fmt.Sprintf("data directory %s is in use by another server (%s)", e.Dir, holder)
 }
 
-// directoryLock is an exclusive advisory lock on a data directory. The kernel
-// drops it with the process, so a killed server leaves nothing to clean up.
-type directoryLock struct {
+// Lock is a held lock.
+type Lock struct {
 	file *os.File
 }
 
-// lockDirectory takes the lock or returns an *InUseError. It never waits: a
-// second server is a mistake of configuration, and waiting would hide it.
-func lockDirectory(dir string) (*directoryLock, error) {
-	f, err := os.OpenFile(filepath.Join(dir, lockFile), os.O_RDWR|os.O_CREATE, 0o600)
+// Acquire takes the lock of dir, which must exist, or returns an *InUseError. It
+// never waits: a second server is a mistake of configuration, and waiting would
+// hide it.
+func Acquire(dir string) (*Lock, error) {
+	f, err := os.OpenFile(filepath.Join(dir, fileName), os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
 		return nil, fmt.Errorf("open lock of data directory: %w", err)
 	}
@@ -58,12 +65,12 @@ func lockDirectory(dir string) (*directoryLock, error) {
 		f.Close()
 		return nil, fmt.Errorf("write holder of data directory %s: %w", dir, err)
 	}
-	return &directoryLock{file: f}, nil
+	return &Lock{file: f}, nil
 }
 
-// release gives the directory up. The file stays: removing it would let two
+// Release gives the directory up. The file stays: removing it would let two
 // processes lock two different files of the same name.
-func (l *directoryLock) release() error {
+func (l *Lock) Release() error {
 	return l.file.Close()
 }
 
@@ -82,7 +89,7 @@ func writeHolder(f *os.File) error {
 }
 
 func readHolder(r io.Reader) string {
-	b, err := io.ReadAll(io.LimitReader(r, 512))
+	b, err := io.ReadAll(io.LimitReader(r, maxHolderBytes))
 	if err != nil {
 		return ""
 	}

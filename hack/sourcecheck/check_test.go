@@ -6,6 +6,7 @@ SPDX-License-Identifier: Apache-2.0
 package main
 
 import (
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -88,9 +89,7 @@ func repository(t *testing.T, files map[string]string, exceptions string) string
 		t.Fatalf("git init: %v: %s", err, output)
 	}
 	all := map[string]string{"hack/boilerplate.go.txt": header, exceptionsPath: exceptions}
-	for name, content := range files {
-		all[name] = content
-	}
+	maps.Copy(all, files)
 	for name, content := range all {
 		path := filepath.Join(root, name)
 		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {

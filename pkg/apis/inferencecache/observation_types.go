@@ -193,7 +193,7 @@ type CacheBackendObservationOptions struct {
 	// Limit bounds the number of replicas in the answer.
 	Limit int64
 	// Tier shows only replicas that hold blocks in this tier: T1, T2 or T3.
-	Tier CacheTier
+	Tier string
 	// Model shows only replicas and scopes of this model.
 	Model string
 	// Watch asks for a stream.

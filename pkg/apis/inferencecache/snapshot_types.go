@@ -63,7 +63,7 @@ type CacheBackendSnapshotOptions struct {
 	// Limit bounds the number of items in the answer.
 	Limit int64
 	// Tier shows only chains of this tier: T1, T2 or T3.
-	Tier CacheTier
+	Tier string
 	// Model shows only chains of this model.
 	Model string
 	// Continue is the value of the field of that name in the page before.

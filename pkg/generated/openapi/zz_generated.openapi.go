@@ -733,10 +733,9 @@ func schema_pkg_apis_inferencecache_v1alpha1_CacheBackendObservationOptions(ref 
 					},
 					"tier": {
 						SchemaProps: spec.SchemaProps{
-							Description: "tier shows only replicas that hold blocks in this tier: T1, T2 or T3.\n\nPossible enum values:\n - `\"T1\"` is the engine's own accelerator memory.\n - `\"T2\"` is host memory or another store that the engine reloads from.\n - `\"T3\"` is a remote store.",
+							Description: "tier shows only replicas that hold blocks in this tier: T1, T2 or T3.",
 							Type:        []string{"string"},
 							Format:      "",
-							Enum:        []interface{}{"T1", "T2", "T3"},
 						},
 					},
 					"model": {
@@ -873,10 +872,9 @@ func schema_pkg_apis_inferencecache_v1alpha1_CacheBackendSnapshotOptions(ref com
 					},
 					"tier": {
 						SchemaProps: spec.SchemaProps{
-							Description: "tier shows only chains of this tier: T1, T2 or T3.\n\nPossible enum values:\n - `\"T1\"` is the engine's own accelerator memory.\n - `\"T2\"` is host memory or another store that the engine reloads from.\n - `\"T3\"` is a remote store.",
+							Description: "tier shows only chains of this tier: T1, T2 or T3.",
 							Type:        []string{"string"},
 							Format:      "",
-							Enum:        []interface{}{"T1", "T2", "T3"},
 						},
 					},
 					"model": {

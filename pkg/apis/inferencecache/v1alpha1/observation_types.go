@@ -269,7 +269,7 @@ type CacheBackendObservationOptions struct {
 
 	// tier shows only replicas that hold blocks in this tier: T1, T2 or T3.
 	// +optional
-	Tier CacheTier `json:"tier,omitempty"`
+	Tier string `json:"tier,omitempty"`
 
 	// model shows only replicas and scopes of this model.
 	// +optional

@@ -83,7 +83,7 @@ type CacheBackendSnapshotOptions struct {
 
 	// tier shows only chains of this tier: T1, T2 or T3.
 	// +optional
-	Tier CacheTier `json:"tier,omitempty"`
+	Tier string `json:"tier,omitempty"`
 
 	// model shows only chains of this model.
 	// +optional

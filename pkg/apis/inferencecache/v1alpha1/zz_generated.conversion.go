@@ -721,7 +721,7 @@ func Convert_inferencecache_CacheBackendObservation_To_v1alpha1_CacheBackendObse
 
 func autoConvert_v1alpha1_CacheBackendObservationOptions_To_inferencecache_CacheBackendObservationOptions(in *CacheBackendObservationOptions, out *inferencecache.CacheBackendObservationOptions, s conversion.Scope) error {
 	out.Limit = in.Limit
-	out.Tier = inferencecache.CacheTier(in.Tier)
+	out.Tier = in.Tier
 	out.Model = in.Model
 	out.Watch = in.Watch
 	return nil
@@ -734,7 +734,7 @@ func Convert_v1alpha1_CacheBackendObservationOptions_To_inferencecache_CacheBack
 
 func autoConvert_inferencecache_CacheBackendObservationOptions_To_v1alpha1_CacheBackendObservationOptions(in *inferencecache.CacheBackendObservationOptions, out *CacheBackendObservationOptions, s conversion.Scope) error {
 	out.Limit = in.Limit
-	out.Tier = CacheTier(in.Tier)
+	out.Tier = in.Tier
 	out.Model = in.Model
 	out.Watch = in.Watch
 	return nil
@@ -756,7 +756,9 @@ func autoConvert_url_Values_To_v1alpha1_CacheBackendObservationOptions(in *url.V
 		out.Limit = 0
 	}
 	if values, ok := map[string][]string(*in)["tier"]; ok && len(values) > 0 {
-		// FIXME: out.Tier is of not yet supported type and requires manual conversion
+		if err := runtime.Convert_Slice_string_To_string(&values, &out.Tier, s); err != nil {
+			return err
+		}
 	} else {
 		out.Tier = ""
 	}
@@ -814,7 +816,7 @@ func Convert_inferencecache_CacheBackendSnapshot_To_v1alpha1_CacheBackendSnapsho
 
 func autoConvert_v1alpha1_CacheBackendSnapshotOptions_To_inferencecache_CacheBackendSnapshotOptions(in *CacheBackendSnapshotOptions, out *inferencecache.CacheBackendSnapshotOptions, s conversion.Scope) error {
 	out.Limit = in.Limit
-	out.Tier = inferencecache.CacheTier(in.Tier)
+	out.Tier = in.Tier
 	out.Model = in.Model
 	out.Continue = in.Continue
 	out.Watch = in.Watch
@@ -828,7 +830,7 @@ func Convert_v1alpha1_CacheBackendSnapshotOptions_To_inferencecache_CacheBackend
 
 func autoConvert_inferencecache_CacheBackendSnapshotOptions_To_v1alpha1_CacheBackendSnapshotOptions(in *inferencecache.CacheBackendSnapshotOptions, out *CacheBackendSnapshotOptions, s conversion.Scope) error {
 	out.Limit = in.Limit
-	out.Tier = CacheTier(in.Tier)
+	out.Tier = in.Tier
 	out.Model = in.Model
 	out.Continue = in.Continue
 	out.Watch = in.Watch
@@ -851,7 +853,9 @@ func autoConvert_url_Values_To_v1alpha1_CacheBackendSnapshotOptions(in *url.Valu
 		out.Limit = 0
 	}
 	if values, ok := map[string][]string(*in)["tier"]; ok && len(values) > 0 {
-		// FIXME: out.Tier is of not yet supported type and requires manual conversion
+		if err := runtime.Convert_Slice_string_To_string(&values, &out.Tier, s); err != nil {
+			return err
+		}
 	} else {
 		out.Tier = ""
 	}

@@ -1,0 +1,172 @@
+/*
+Copyright 2026 The inference-cache Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package options
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"strconv"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	genericapiserver "k8s.io/apiserver/pkg/server"
+	genericoptions "k8s.io/apiserver/pkg/server/options"
+	"k8s.io/klog/v2"
+	"k8s.io/utils/clock"
+
+	"inferencecache.io/inference-cache/pkg/apiserver"
+	"inferencecache.io/inference-cache/pkg/apiserver/standalone"
+	"inferencecache.io/inference-cache/pkg/storage/dirlock"
+	"inferencecache.io/inference-cache/pkg/storage/embedded"
+)
+
+// Config opens what the server needs and returns its configuration. The options
+// must be completed and valid. The caller runs the configuration or closes it.
+func (o *Options) Config(ctx context.Context) (*apiserver.Config, error) {
+	hostname, err := os.Hostname()
+	if err != nil {
+		return nil, fmt.Errorf("name this replica: %w", err)
+	}
+	config := &apiserver.Config{
+		Generic: genericapiserver.NewRecommendedConfig(o.codecs.Factory),
+		Extra: apiserver.ExtraConfig{
+			Codecs:       o.codecs,
+			Name:         hostname,
+			Clock:        clock.RealClock{},
+			Metrics:      prometheus.NewRegistry(),
+			EmbeddedEtcd: o.embeddedEtcd(),
+			Standalone:   o.Standalone,
+		},
+	}
+	if err := o.fill(ctx, config); err != nil {
+		return nil, errors.Join(err, config.Close())
+	}
+	return config, nil
+}
+
+// fill applies the options to config. The data directory comes first: when two
+// servers are started by mistake, that is what the second one has to be told,
+// not that a port is taken.
+func (o *Options) fill(ctx context.Context, config *apiserver.Config) error {
+	generic := config.Generic
+	generic.Serializer = o.codecs.Negotiated()
+	if err := o.ServerRun.ApplyTo(&generic.Config); err != nil {
+		return fmt.Errorf("apply server options: %w", err)
+	}
+	generic.EffectiveVersion = apiserver.WithProgramVersion(generic.EffectiveVersion)
+	apiserver.ApplyOpenAPI(&generic.Config, o.codecs.Scheme, apiserver.Version())
+
+	recommended := o.recommended()
+	if err := o.openStorage(ctx, config, recommended.Etcd); err != nil {
+		return err
+	}
+	var credentials *standalone.Credentials
+	if o.Standalone {
+		var err error
+		if credentials, err = o.useCredentials(recommended.SecureServing); err != nil {
+			return err
+		}
+	}
+	if err := recommended.ApplyTo(generic); err != nil {
+		return fmt.Errorf("apply options: %w", err)
+	}
+	listener, err := net.Listen("tcp", o.GRPCBindAddress)
+	if err != nil {
+		return fmt.Errorf("--grpc-bind-address: %w", err)
+	}
+	config.Extra.GRPCListener = listener
+	if o.Standalone {
+		return o.applyStandalone(config, credentials)
+	}
+	return nil
+}
+
+// openStorage starts embedded etcd and points the storage at it, or takes just
+// the data directory when only credentials are kept there.
+func (o *Options) openStorage(ctx context.Context, config *apiserver.Config, etcd *genericoptions.EtcdOptions) error {
+	if o.embeddedEtcd() {
+		server, err := embedded.Start(ctx, embedded.Config{
+			Dir:           o.DataDir,
+			QuotaBytes:    o.EtcdQuotaBytes,
+			UnsafeNoFsync: o.UnsafeNoFsync,
+			Logger:        klog.FromContext(ctx).WithName("etcd"),
+			Registerer:    config.Extra.Metrics,
+		})
+		if err != nil {
+			return err
+		}
+		config.Extra.CloseLast = server.Close
+		etcd.StorageConfig.Transport.ServerList = server.Endpoints()
+		return nil
+	}
+	if !o.Standalone {
+		return nil
+	}
+	if err := os.MkdirAll(o.DataDir, 0o700); err != nil {
+		return fmt.Errorf("make data directory: %w", err)
+	}
+	lock, err := dirlock.Acquire(o.DataDir)
+	if err != nil {
+		return err
+	}
+	config.Extra.CloseLast = lock.Release
+	return nil
+}
+
+// useCredentials loads the credentials of the data directory and makes the
+// secure port use them. The library takes port 0 for "do not serve", so the
+// listener is opened here.
+func (o *Options) useCredentials(serving *genericoptions.SecureServingOptionsWithLoopback) (*standalone.Credentials, error) {
+	credentials, err := standalone.LoadOrCreate(o.DataDir, time.Now())
+	if err != nil {
+		return nil, fmt.Errorf("standalone credentials: %w", err)
+	}
+	if serving.ServerCert.GeneratedCert, err = credentials.ServingCertificate(); err != nil {
+		return nil, err
+	}
+	if serving.Listener == nil {
+		address := net.JoinHostPort(serving.BindAddress.String(), strconv.Itoa(serving.BindPort))
+		if serving.Listener, err = net.Listen("tcp", address); err != nil {
+			return nil, fmt.Errorf("--secure-port: %w", err)
+		}
+	}
+	return credentials, nil
+}
+
+// applyStandalone takes the place of the cluster: who may do what, and what the
+// user is told.
+func (o *Options) applyStandalone(config *apiserver.Config, credentials *standalone.Credentials) error {
+	generic := &config.Generic.Config
+	generic.Authentication.Authenticator = credentials.Authenticator()
+	authorizer, err := standalone.Authorizer()
+	if err != nil {
+		return err
+	}
+	generic.Authorization.Authorizer = authorizer
+
+	address := generic.SecureServing.Listener.Addr().String()
+	if err := credentials.WriteKubeconfig("https://" + address); err != nil {
+		return err
+	}
+	if o.Out == nil {
+		return nil
+	}
+	banner := standalone.Banner{
+		Version:      apiserver.Version(),
+		DataDir:      o.DataDir,
+		Kubeconfig:   credentials.KubeconfigFile(),
+		TokenFile:    credentials.TokenFile(),
+		CAFile:       credentials.CAFile(),
+		APIAddress:   address,
+		GRPCAddress:  config.Extra.GRPCListener.Addr().String(),
+		ExternalEtcd: !o.embeddedEtcd(),
+	}
+	config.Extra.OnReady = func() error { return banner.Write(o.Out) }
+	return nil
+}

@@ -1,0 +1,124 @@
+/*
+Copyright 2026 The inference-cache Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package options
+
+import (
+	"github.com/spf13/pflag"
+	"k8s.io/apimachinery/pkg/util/sets"
+	cliflag "k8s.io/component-base/cli/flag"
+	logsapi "k8s.io/component-base/logs/api/v1"
+)
+
+// Flags of the library that would do nothing here, and why. A flag that is
+// listed has to work.
+var withoutEffect = sets.New(
+	"etcd-servers-overrides",                      // the storage factory of a single group ignores it
+	"default-watch-cache-size",                    // deprecated no-op of the library
+	"storage-backend",                             // there is one
+	"storage-media-type",                          // our kinds have a JSON form only
+	"cert-dir",                                    // certificates are given or made elsewhere
+	"goaway-chance",                               // an aggregator does not repeat a request that was turned away
+	"advertise-address",                           // nobody looks us up by it
+	"emulation-forward-compatible",                // concerns beta versions of an API
+	"runtime-config-emulation-forward-compatible", // concerns --runtime-config, which we do not have
+)
+
+// Groups of flags that need a cluster.
+const (
+	groupAuthentication = "authentication"
+	groupAuthorization  = "authorization"
+	groupAdmission      = "admission"
+	groupCluster        = "cluster"
+)
+
+// priorityAndFairness stands in a group with flags that need no cluster.
+const priorityAndFairness = "enable-priority-and-fairness"
+
+// AddFlags adds all flags, in groups as they are shown by --help.
+func (o *Options) AddFlags(fss *cliflag.NamedFlagSets) {
+	o.flags = fss
+	o.addOwnFlags(fss.FlagSet("inference cache"))
+	add(fss.FlagSet("serving"), o.Recommended.SecureServing.AddFlags)
+	add(fss.FlagSet("etcd"), o.Recommended.Etcd.AddFlags)
+	add(fss.FlagSet("server"), o.ServerRun.AddUniversalFlags)
+	add(fss.FlagSet("features"), o.Recommended.Features.AddFlags)
+	add(fss.FlagSet("auditing"), o.Recommended.Audit.AddFlags)
+	add(fss.FlagSet("tracing"), o.Recommended.Traces.AddFlags)
+	add(fss.FlagSet(groupCluster), o.Recommended.CoreAPI.AddFlags)
+	add(fss.FlagSet(groupCluster), o.Recommended.EgressSelector.AddFlags)
+	add(fss.FlagSet(groupAuthentication), o.Recommended.Authentication.AddFlags)
+	add(fss.FlagSet(groupAuthorization), o.Recommended.Authorization.AddFlags)
+	add(fss.FlagSet(groupAdmission), o.Recommended.Admission.AddFlags)
+	logsapi.AddFlags(o.Logs, fss.FlagSet("logs"))
+
+	describe(fss.FlagSet("etcd"), "etcd-servers",
+		"URLs of the etcd members to store objects in, comma separated. Without this flag an etcd runs inside the process, in --data-dir.")
+	describe(fss.FlagSet("serving"), "secure-port",
+		"The port for HTTPS: API, metrics and health. 0 takes a free one, in standalone mode only.")
+	describe(fss.FlagSet("serving"), "bind-address",
+		"The address for HTTPS. Default: all interfaces, or 127.0.0.1 in standalone mode, which accepts loopback addresses only.")
+}
+
+func (o *Options) addOwnFlags(fs *pflag.FlagSet) {
+	fs.BoolVar(&o.Standalone, "standalone", o.Standalone,
+		"Run without a Kubernetes cluster: own certificates, one bearer token, loopback addresses only. "+
+			"Writes kubeconfig, token and ca.crt into --data-dir.")
+	fs.StringVar(&o.DataDir, "data-dir", o.DataDir,
+		"Directory for the embedded etcd and, in standalone mode, the credentials. One server at a time may use it. "+
+			"Default in standalone mode: "+defaultStandaloneDir+" in the working directory.")
+	fs.Int64Var(&o.EtcdQuotaBytes, "embedded-etcd-quota-bytes", o.EtcdQuotaBytes,
+		"Largest size of the embedded etcd's database in bytes. Writes are refused beyond it.")
+	fs.StringVar(&o.GRPCBindAddress, "grpc-bind-address", o.GRPCBindAddress,
+		"host:port of the gRPC server that engines report to and routers ask. Port 0 takes a free one. "+
+			"Default: :"+defaultGRPCPort+", or "+loopback+":"+defaultGRPCPort+" in standalone mode.")
+}
+
+// add adds the flags of the library to fs, without those that have no effect.
+func add(fs *pflag.FlagSet, addFlags func(*pflag.FlagSet)) {
+	all := pflag.NewFlagSet("", pflag.ContinueOnError)
+	addFlags(all)
+	all.VisitAll(func(f *pflag.Flag) {
+		if !withoutEffect.Has(f.Name) {
+			fs.AddFlag(f)
+		}
+	})
+}
+
+// describe replaces the library's text where ours is truer.
+func describe(fs *pflag.FlagSet, name, usage string) {
+	if f := fs.Lookup(name); f != nil {
+		f.Usage = usage
+		f.DefValue = defaultText(f.DefValue)
+	}
+}
+
+// defaultText hides the default of a flag whose text explains it.
+func defaultText(value string) string {
+	if value == "<nil>" || value == "[]" {
+		return ""
+	}
+	return value
+}
+
+// clusterFlagsGiven returns the flags that were given and need a cluster.
+func (o *Options) clusterFlagsGiven() []string {
+	if o.flags == nil {
+		return nil
+	}
+	var given []string
+	collect := func(f *pflag.Flag) {
+		if f.Changed {
+			given = append(given, "--"+f.Name)
+		}
+	}
+	for _, group := range []string{groupCluster, groupAuthentication, groupAuthorization, groupAdmission} {
+		o.flags.FlagSet(group).VisitAll(collect)
+	}
+	if f := o.flags.FlagSet("features").Lookup(priorityAndFairness); f != nil {
+		collect(f)
+	}
+	return given
+}

@@ -1,0 +1,135 @@
+/*
+Copyright 2026 The inference-cache Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package apiserver
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"sync"
+	"time"
+
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/util/wait"
+	genericapiserver "k8s.io/apiserver/pkg/server"
+	"k8s.io/client-go/rest"
+	"k8s.io/klog/v2"
+
+	"inferencecache.io/inference-cache/pkg/apis/inferencecache"
+	"inferencecache.io/inference-cache/pkg/apis/inferencecache/v1alpha1"
+	registry "inferencecache.io/inference-cache/pkg/registry/inferencecache/rest"
+)
+
+const (
+	// serverName appears in the library's log lines.
+	serverName = "inference-cache-apiserver"
+
+	// readyPoll is how often readiness is looked at while starting. It bounds
+	// how late a user learns that the server serves.
+	readyPoll = 20 * time.Millisecond
+)
+
+// Server is an API server with its group installed. It runs once.
+type Server struct {
+	// Generic is the server of the library, for hooks and checks of the caller.
+	Generic *genericapiserver.GenericAPIServer
+
+	extra     *ExtraConfig
+	closeOnce sync.Once
+	closeErr  error
+}
+
+// New installs the group and returns a server that is ready to run.
+func (c CompletedConfig) New(_ context.Context) (*Server, error) {
+	generic, err := c.generic.New(serverName, genericapiserver.NewEmptyDelegate())
+	if err != nil {
+		return nil, fmt.Errorf("make generic API server: %w", err)
+	}
+	live := emptyLive()
+	storage, err := registry.NewStorage(c.extra.Codecs.Scheme, c.generic.RESTOptionsGetter, live)
+	if err != nil {
+		return nil, err
+	}
+	group := genericapiserver.NewDefaultAPIGroupInfo(inferencecache.GroupName, c.extra.Codecs.Scheme,
+		runtime.NewParameterCodec(c.extra.Codecs.Scheme), c.extra.Codecs.Factory)
+	group.NegotiatedSerializer = c.extra.Codecs.Negotiated()
+	group.VersionedResourcesStorageMap[v1alpha1.SchemeGroupVersion.Version] = storage
+	if err := generic.InstallAPIGroup(&group); err != nil {
+		return nil, fmt.Errorf("install API group: %w", err)
+	}
+	installMetrics(generic, c.extra.Metrics, c.extra.EmbeddedEtcd)
+	return &Server{Generic: generic, extra: c.extra}, nil
+}
+
+// Run serves until ctx ends and returns when everything has stopped: first gRPC
+// and HTTP, then the storage clients, then what CloseLast closes. An error of
+// any part stops the rest.
+func (s *Server) Run(ctx context.Context) error {
+	ctx, stop := context.WithCancelCause(ctx)
+	defer stop(nil)
+	var background sync.WaitGroup
+	if s.extra.OnReady != nil {
+		background.Go(func() {
+			if err := s.reportReady(ctx); err != nil {
+				stop(err)
+			}
+		})
+	}
+	err := s.Generic.PrepareRun().RunWithContext(ctx)
+	if err == nil {
+		if cause := context.Cause(ctx); !errors.Is(cause, context.Canceled) {
+			err = cause
+		}
+	}
+	stop(nil)
+	background.Wait()
+	return errors.Join(err, s.Close())
+}
+
+// Close releases what outlives the running server. It is for a server that was
+// made but never run, and may be called more than once.
+func (s *Server) Close() error {
+	s.closeOnce.Do(func() { s.closeErr = s.extra.CloseLast() })
+	return s.closeErr
+}
+
+func (s *Server) reportReady(ctx context.Context) error {
+	if err := s.WaitReady(ctx); err != nil {
+		// The server is stopping, which Run reports.
+		return nil
+	}
+	klog.FromContext(ctx).Info("Serving", "api", s.Generic.SecureServingInfo.Listener.Addr().String(),
+		"grpc", s.extra.GRPCListener.Addr().String(), "version", Version())
+	if err := s.extra.OnReady(); err != nil {
+		return fmt.Errorf("report readiness: %w", err)
+	}
+	return nil
+}
+
+// WaitReady returns when /readyz is good, or with the context's error. The
+// server has to be running already, or be started by somebody else.
+func (s *Server) WaitReady(ctx context.Context) error {
+	client, err := rest.HTTPClientFor(s.Generic.LoopbackClientConfig)
+	if err != nil {
+		return fmt.Errorf("make loopback client: %w", err)
+	}
+	defer client.CloseIdleConnections()
+	url := s.Generic.LoopbackClientConfig.Host + "/readyz"
+	return wait.PollUntilContextCancel(ctx, readyPoll, true, func(ctx context.Context) (bool, error) {
+		request, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
+		if err != nil {
+			return false, err
+		}
+		response, err := client.Do(request)
+		if err != nil {
+			// Not listening yet.
+			return false, nil
+		}
+		response.Body.Close()
+		return response.StatusCode == http.StatusOK, nil
+	})
+}

@@ -51,6 +51,10 @@ type Event struct {
 	// Hashes, Medium, Group, Locality, Ownership and RemainingCopies for
 	// BlockRemoved; none for AllBlocksCleared.
 	Kind Kind
+	// Items is the number of items of an event sent as an array, the tag among
+	// them, and 0 for one sent as a map. It dates releases of engines that are
+	// otherwise hard to tell apart.
+	Items int
 	// Hashes are the engine's names of the blocks, in chain order for stores.
 	Hashes []Hash
 	// Parent is the block before the first token, if HasParent; without it the

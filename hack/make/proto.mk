@@ -3,9 +3,6 @@
 PROTO_SOURCE := proto
 PROTO_OUTPUT := pkg/generated/proto
 
-.PHONY: generate
-generate: generate-kube generate-proto ## Regenerate everything, offline.
-
 .PHONY: generate-proto
 generate-proto: ## Regenerate the gRPC stubs from proto/.
 	tools=$$(hack/tool.sh protobuf); \

@@ -53,7 +53,8 @@ func TestCheck(t *testing.T) {
 		"host of a registry":                  {files: map[string]string{"a.md": "from py" + "pi.org\n"}, want: []string{"words a.md"}},
 		"work left":                           {files: map[string]string{"a.md": "TO" + "DO: more\n"}, want: []string{"words a.md"}},
 		"work left by a generator":            {files: map[string]string{"a.go": generated + "// TO" + "DO: more\npackage p\n"}},
-		"recordings are not ours":             {files: map[string]string{"test/captures/a.md": "see /ro" + "ot/go\n"}},
+		"recordings are not ours":             {files: map[string]string{"test/captures/a.jsonl": "see /ro" + "ot/go\n"}},
+		"words about recordings are":          {files: map[string]string{"test/captures/a.md": "see /ro" + "ot/go\n"}, want: []string{"words test/captures/a.md"}},
 		"ignored files do not count":          {files: map[string]string{".gitignore": "out/\n", "out/a.go": "package p\n"}},
 	}
 	for name, test := range tests {

@@ -83,7 +83,7 @@ func (x *Index) Snapshot(stream Stream, c Chunk, now time.Time) error {
 	}
 	s.sawEvent(c.EventTime, now)
 	if c.Last {
-		x.promote(s)
+		x.promote(s, now)
 	}
 	x.version.Add(1)
 	return nil
@@ -105,13 +105,14 @@ func (x *Index) stage(s *session, c Chunk, now time.Time) error {
 }
 
 // promote makes a complete snapshot the holder's state.
-func (x *Index) promote(s *session) {
+func (x *Index) promote(s *session, now time.Time) {
 	old := s.current
 	s.current, s.sequence = s.staged.holding, s.staged.sequence
 	s.current.staged = false
 	s.staged, s.awaiting, s.fresh = nil, false, false
 	s.target = s.sequence
 	x.dropHolding(old)
+	s.current.expireInferred(now)
 }
 
 // Heartbeat says which delta the holder made last. Gap means that it never arrived.

@@ -80,14 +80,19 @@ func loadOf(s *index.Stats) (int64, bool) {
 	return load, true
 }
 
-// compareLoad puts the less loaded first. Unknown load does not decide.
+// compareLoad puts the less loaded first and those of unknown load last.
 func compareLoad(a, b *index.Stats) int {
-	la, okA := loadOf(a)
-	lb, okB := loadOf(b)
-	if !okA || !okB {
-		return 0
+	la, knownA := loadOf(a)
+	lb, knownB := loadOf(b)
+	switch {
+	case knownA && knownB:
+		return cmp.Compare(la, lb)
+	case knownA:
+		return -1
+	case knownB:
+		return 1
 	}
-	return cmp.Compare(la, lb)
+	return 0
 }
 
 // weight is the rendezvous weight of a holder for a head: of all holders, the one

@@ -46,8 +46,9 @@ func (o *Options) Complete() error {
 	// What the library would look up otherwise, and fail for on a machine
 	// without a network.
 	o.ServerRun.AdvertiseAddress = serving.BindAddress
-	if err := o.ServerRun.Complete(); err != nil {
-		return fmt.Errorf("complete server options: %w", err)
+	// Makes --feature-gates and --emulated-version take effect.
+	if err := o.ServerRun.ComponentGlobalsRegistry.Set(); err != nil {
+		return fmt.Errorf("apply feature gates and versions: %w", err)
 	}
 	return nil
 }

@@ -99,7 +99,14 @@ func (r *REST) Categories() []string {
 // 404 instead of a resurrection from a stale copy.
 func (r *REST) Update(ctx context.Context, name string, objInfo rest.UpdatedObjectInfo, createValidation rest.ValidateObjectFunc,
 	updateValidation rest.ValidateObjectUpdateFunc, forceAllowCreate bool, options *metav1.UpdateOptions) (runtime.Object, bool, error) {
-	guarded := rest.WrapUpdatedObjectInfo(objInfo, func(_ context.Context, obj, old runtime.Object) (runtime.Object, error) {
+	guarded := rest.WrapUpdatedObjectInfo(objInfo, refuseResurrection(r.DefaultQualifiedResource, name))
+	return r.Store.Update(ctx, name, guarded, createValidation, updateValidation, forceAllowCreate, options)
+}
+
+// refuseResurrection returns a check that an update which names a version finds
+// an object. The store passes an empty object when there is none.
+func refuseResurrection(resource schema.GroupResource, name string) rest.TransformFunc {
+	return func(_ context.Context, obj, old runtime.Object) (runtime.Object, error) {
 		newMeta, err := meta.Accessor(obj)
 		if err != nil {
 			return nil, err
@@ -108,10 +115,10 @@ func (r *REST) Update(ctx context.Context, name string, objInfo rest.UpdatedObje
 		if err != nil {
 			return nil, err
 		}
-		if oldMeta.GetResourceVersion() == "" && newMeta.GetResourceVersion() != "" {
-			return nil, apierrors.NewNotFound(r.DefaultQualifiedResource, name)
+		// "0" means any version, as the store reads it.
+		if version := newMeta.GetResourceVersion(); oldMeta.GetResourceVersion() == "" && version != "" && version != "0" {
+			return nil, apierrors.NewNotFound(resource, name)
 		}
 		return obj, nil
-	})
-	return r.Store.Update(ctx, name, guarded, createValidation, updateValidation, forceAllowCreate, options)
+	}
 }

@@ -102,6 +102,7 @@ func (d *Decoder) decodeArray(event *Event) error {
 	if err := d.cur.skip(); err != nil { // the tag
 		return err
 	}
+	event.Items = n
 	seen := set(0)
 	for position := 1; position < n; position++ {
 		f := fieldAt(event.Kind, position)

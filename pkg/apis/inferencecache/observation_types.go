@@ -180,8 +180,9 @@ type BlockScope struct {
 // ObservedScope is a key space together with what a backend holds in it.
 type ObservedScope struct {
 	BlockScope
-	// Blocks is the number of blocks that the backend holds in the scope, by tier.
-	Blocks TierBlocks
+	// Blocks is the number of blocks that the backend's replicas hold in the
+	// scope, in any tier.
+	Blocks int64
 }
 
 // +k8s:deepcopy-gen:interfaces=k8s.io/apimachinery/pkg/runtime.Object

@@ -2932,17 +2932,16 @@ func schema_pkg_apis_inferencecache_v1alpha1_ObservedScope(ref common.ReferenceC
 					},
 					"blocks": {
 						SchemaProps: spec.SchemaProps{
-							Description: "blocks is the number of blocks that the backend holds in the scope, by tier.",
-							Default:     map[string]interface{}{},
-							Ref:         ref(v1alpha1.TierBlocks{}.OpenAPIModelName()),
+							Description: "blocks is the number of blocks that the backend's replicas hold in the scope, in any tier.",
+							Default:     0,
+							Type:        []string{"integer"},
+							Format:      "int64",
 						},
 					},
 				},
 				Required: []string{"model", "hashScheme", "salted", "blockSize", "blocks"},
 			},
 		},
-		Dependencies: []string{
-			v1alpha1.TierBlocks{}.OpenAPIModelName()},
 	}
 }
 

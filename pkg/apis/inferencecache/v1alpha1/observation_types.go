@@ -249,9 +249,9 @@ type BlockScope struct {
 type ObservedScope struct {
 	BlockScope `json:",inline"`
 
-	// blocks is the number of blocks that the backend holds in the scope, by
-	// tier.
-	Blocks TierBlocks `json:"blocks"`
+	// blocks is the number of blocks that the backend's replicas hold in the
+	// scope, in any tier.
+	Blocks int64 `json:"blocks"`
 }
 
 // +k8s:conversion-gen:explicit-from=net/url.Values

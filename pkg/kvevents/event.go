@@ -51,9 +51,9 @@ type Event struct {
 	// Hashes, Medium, Group, Locality, Ownership and RemainingCopies for
 	// BlockRemoved; none for AllBlocksCleared.
 	Kind Kind
-	// Items is the number of items of an event sent as an array, the tag among
-	// them, and 0 for one sent as a map. It dates releases of engines that are
-	// otherwise hard to tell apart.
+	// Items is the number of items of a store or removal sent as an array, the
+	// tag among them, and 0 for one sent as a map. It dates releases of engines
+	// that are otherwise hard to tell apart.
 	Items int
 	// Hashes are the engine's names of the blocks, in chain order for stores.
 	Hashes []Hash

@@ -37,8 +37,7 @@ type DeploymentKind string
 const (
 	// DeploymentKindDeployment runs the store as a Deployment.
 	DeploymentKindDeployment DeploymentKind = "Deployment"
-	// DeploymentKindStatefulSet is accepted, but no StatefulSet is rendered: the
-	// backend is treated as one whose workload somebody else manages.
+	// DeploymentKindStatefulSet runs the store as a StatefulSet.
 	DeploymentKindStatefulSet DeploymentKind = "StatefulSet"
 )
 

@@ -53,7 +53,7 @@ type RemoteStorage struct {
 	// Endpoint is where an External store listens, as host:port.
 	Endpoint string
 	// PasswordSecretRef names the key of a Secret in this namespace that holds the
-	// password of the store.
+	// password of an External store.
 	PasswordSecretRef *SecretKeyReference
 	// Redis configures a managed Redis.
 	Redis *RedisStorage

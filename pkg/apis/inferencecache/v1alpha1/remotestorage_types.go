@@ -63,7 +63,8 @@ type RemoteStorage struct {
 	Endpoint string `json:"endpoint,omitempty"`
 
 	// passwordSecretRef names the key of a Secret in this namespace that holds
-	// the password of the store.
+	// the password of an External store. Not allowed with Managed, whose password
+	// is the provider's own matter.
 	// +optional
 	PasswordSecretRef *SecretKeyReference `json:"passwordSecretRef,omitempty"`
 
@@ -105,7 +106,7 @@ type RedisStorage struct {
 	Resources *corev1.ResourceRequirements `json:"resources,omitempty"`
 
 	// auth says how the server is protected: Generated makes a password and keeps
-	// it in a Secret, None runs without one.
+	// it in a Secret, None runs without one. Generated is used when it is empty.
 	// +optional
 	Auth RedisAuth `json:"auth,omitempty"`
 }

@@ -14,15 +14,12 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
-	"k8s.io/apimachinery/pkg/util/managedfields"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	genericregistry "k8s.io/apiserver/pkg/registry/generic/registry"
 	"k8s.io/apiserver/pkg/registry/rest"
 	"k8s.io/utils/ptr"
-	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
 
 	"inferencecache.io/inference-cache/pkg/apis/inferencecache"
-	"inferencecache.io/inference-cache/pkg/apis/inferencecache/v1alpha1"
 	"inferencecache.io/inference-cache/pkg/registry/stored"
 )
 
@@ -139,7 +136,7 @@ func (i scaleInfo) UpdatedObject(ctx context.Context, old runtime.Object) (runti
 		backend.ResourceVersion = scale.ResourceVersion
 	}
 	backend.Spec.Replicas = ptr.To(scale.Spec.Replicas)
-	if backend.ManagedFields, err = fieldOwners(backend).ToParent(scale.ManagedFields); err != nil {
+	if backend.ManagedFields, err = ownersAfterScale(backend, scale.ManagedFields); err != nil {
 		return nil, err
 	}
 	return backend, nil
@@ -167,11 +164,4 @@ func scaleOf(backend *inferencecache.CacheBackend) (*autoscalingv1.Scale, error)
 			Selector: backend.Status.Selector,
 		},
 	}, nil
-}
-
-// fieldOwners translates managed fields between a CacheBackend and its scale.
-func fieldOwners(backend *inferencecache.CacheBackend) *managedfields.ScaleHandler {
-	return managedfields.NewScaleHandler(backend.ManagedFields, v1alpha1.SchemeGroupVersion, managedfields.ResourcePathMappings{
-		v1alpha1.SchemeGroupVersion.String(): fieldpath.MakePathOrDie("spec", "replicas"),
-	})
 }

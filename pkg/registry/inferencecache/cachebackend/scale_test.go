@@ -38,17 +38,18 @@ func owner(manager, version, fields string) metav1.ManagedFieldsEntry {
 	}
 }
 
+// The API version that owners use and sets of fields that they own.
 const (
-	served   = "inferencecache.io/v1alpha1"
-	replicas = `{"f:spec":{"f:replicas":{}}}`
-	both     = `{"f:spec":{"f:replicas":{},"f:runtime":{}}}`
-	rest1    = `{"f:spec":{"f:runtime":{}}}`
+	served          = "inferencecache.io/v1alpha1"
+	onlyReplicas    = `{"f:spec":{"f:replicas":{}}}`
+	onlyRuntime     = `{"f:spec":{"f:runtime":{}}}`
+	replicasRuntime = `{"f:spec":{"f:replicas":{},"f:runtime":{}}}`
 )
 
 func TestScaleOf(t *testing.T) {
 	backend := testBackend(withStatus, func(b *inferencecache.CacheBackend) {
 		b.Status.Selector = "app=cache"
-		b.ManagedFields = []metav1.ManagedFieldsEntry{owner("creator", served, both)}
+		b.ManagedFields = []metav1.ManagedFieldsEntry{owner("creator", served, replicasRuntime)}
 	})
 	got, err := scaleOf(backend)
 	if err != nil {
@@ -57,7 +58,7 @@ func TestScaleOf(t *testing.T) {
 	want := &autoscalingv1.Scale{
 		ObjectMeta: metav1.ObjectMeta{
 			Name: "a", Namespace: "ns", UID: "uid", ResourceVersion: "5",
-			ManagedFields: []metav1.ManagedFieldsEntry{owner("creator", "autoscaling/v1", replicas)},
+			ManagedFields: []metav1.ManagedFieldsEntry{owner("creator", "autoscaling/v1", onlyReplicas)},
 		},
 		Spec:   autoscalingv1.ScaleSpec{Replicas: 2},
 		Status: autoscalingv1.ScaleStatus{Replicas: 2, Selector: "app=cache"},
@@ -78,30 +79,30 @@ func TestScaleInfo(t *testing.T) {
 		"scaled by another": {
 			change: func(s *autoscalingv1.Scale) {
 				s.Spec.Replicas = 7
-				s.ManagedFields = []metav1.ManagedFieldsEntry{owner("scaler", "autoscaling/v1", replicas)}
+				s.ManagedFields = []metav1.ManagedFieldsEntry{owner("scaler", "autoscaling/v1", onlyReplicas)}
 			},
 			wantReplicas: 7, wantVersion: "5",
-			wantOwners: []metav1.ManagedFieldsEntry{owner("creator", served, rest1), owner("scaler", served, replicas)},
+			wantOwners: []metav1.ManagedFieldsEntry{owner("creator", served, onlyRuntime), owner("scaler", served, onlyReplicas)},
 		},
 		"scaled by the creator": {
 			change:       func(s *autoscalingv1.Scale) { s.Spec.Replicas = 7 },
 			wantReplicas: 7, wantVersion: "5",
-			wantOwners: []metav1.ManagedFieldsEntry{owner("creator", served, both)},
+			wantOwners: []metav1.ManagedFieldsEntry{owner("creator", served, replicasRuntime)},
 		},
 		"from a stale version": {
 			change:       func(s *autoscalingv1.Scale) { s.ResourceVersion = "4" },
 			wantReplicas: 2, wantVersion: "4",
-			wantOwners: []metav1.ManagedFieldsEntry{owner("creator", served, both)},
+			wantOwners: []metav1.ManagedFieldsEntry{owner("creator", served, replicasRuntime)},
 		},
 		"unconditionally": {
 			change:       func(s *autoscalingv1.Scale) { s.ResourceVersion = "" },
 			wantReplicas: 2, wantVersion: "5",
-			wantOwners: []metav1.ManagedFieldsEntry{owner("creator", served, both)},
+			wantOwners: []metav1.ManagedFieldsEntry{owner("creator", served, replicasRuntime)},
 		},
 		"to zero": {
 			change:       func(s *autoscalingv1.Scale) { s.Spec.Replicas = 0 },
 			wantReplicas: 0, wantVersion: "5",
-			wantOwners: []metav1.ManagedFieldsEntry{owner("creator", served, both)},
+			wantOwners: []metav1.ManagedFieldsEntry{owner("creator", served, replicasRuntime)},
 		},
 		"below zero": {
 			change:  func(s *autoscalingv1.Scale) { s.Spec.Replicas = -1 },
@@ -111,7 +112,7 @@ func TestScaleInfo(t *testing.T) {
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
 			old := testBackend(func(b *inferencecache.CacheBackend) {
-				b.ManagedFields = []metav1.ManagedFieldsEntry{owner("creator", served, both)}
+				b.ManagedFields = []metav1.ManagedFieldsEntry{owner("creator", served, replicasRuntime)}
 			})
 			scale, err := scaleOf(old)
 			if err != nil {

@@ -16,6 +16,7 @@ import (
 	"k8s.io/apiserver/pkg/warning"
 
 	"inferencecache.io/inference-cache/pkg/apis/inferencecache"
+	"inferencecache.io/inference-cache/pkg/apis/inferencecache/validation"
 	"inferencecache.io/inference-cache/pkg/registry/virtual"
 )
 
@@ -54,7 +55,7 @@ func (r *ObservationREST) Get(ctx context.Context, name string, options runtime.
 	if !ok {
 		return nil, fmt.Errorf("reading an observation: unexpected options %T", options)
 	}
-	if err := checkOptions("observation", asked.Tier, asked.Watch); err != nil {
+	if err := badQuery(validation.ValidateCacheBackendObservationOptions(asked)); err != nil {
 		return nil, err
 	}
 	limit, err := observationLimit.Resolve(ctx, asked.Limit)

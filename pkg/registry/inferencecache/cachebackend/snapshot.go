@@ -16,6 +16,7 @@ import (
 	"k8s.io/utils/clock"
 
 	"inferencecache.io/inference-cache/pkg/apis/inferencecache"
+	"inferencecache.io/inference-cache/pkg/apis/inferencecache/validation"
 	"inferencecache.io/inference-cache/pkg/registry/table"
 	"inferencecache.io/inference-cache/pkg/registry/virtual"
 )
@@ -59,7 +60,7 @@ func (r *SnapshotREST) Get(ctx context.Context, name string, options runtime.Obj
 	if !ok {
 		return nil, fmt.Errorf("reading a snapshot: unexpected options %T", options)
 	}
-	if err := checkOptions("snapshot", asked.Tier, asked.Watch); err != nil {
+	if err := badQuery(validation.ValidateCacheBackendSnapshotOptions(asked)); err != nil {
 		return nil, err
 	}
 	if len(asked.Continue) > maxContinueBytes {

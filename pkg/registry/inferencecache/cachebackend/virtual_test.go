@@ -95,7 +95,7 @@ func TestObservationGet(t *testing.T) {
 		},
 		"negative limit": {name: "a", options: options{Limit: -1}, refused: apierrors.IsBadRequest},
 		"unknown tier":   {name: "a", options: options{Tier: "T9"}, refused: apierrors.IsBadRequest},
-		"watch":          {name: "a", options: options{Watch: true}, refused: apierrors.IsMethodNotSupported},
+		"watch":          {name: "a", options: options{Watch: true}, refused: apierrors.IsBadRequest},
 		"no parent":      {name: "b", refused: apierrors.IsNotFound},
 		"live data fail": {name: "a", live: fakeLive{err: errors.New("broken")}, refused: apierrors.IsInternalError},
 	}
@@ -152,7 +152,7 @@ func TestSnapshotGet(t *testing.T) {
 		"limit out of bounds": {name: "a", options: options{Limit: 1 << 40}, wantOptions: &options{Limit: 5000}},
 		"negative limit":      {name: "a", options: options{Limit: -1}, refused: apierrors.IsBadRequest},
 		"unknown tier":        {name: "a", options: options{Tier: "t1"}, refused: apierrors.IsBadRequest},
-		"watch":               {name: "a", options: options{Watch: true}, refused: apierrors.IsMethodNotSupported},
+		"watch":               {name: "a", options: options{Watch: true}, refused: apierrors.IsBadRequest},
 		"huge token":          {name: "a", options: options{Continue: strings.Repeat("x", 4097)}, refused: apierrors.IsBadRequest},
 		"foreign token":       {name: "a", live: fakeLive{err: fmt.Errorf("decoding: %w", virtual.ErrInvalidContinue)}, refused: apierrors.IsBadRequest},
 		"old token":           {name: "a", live: fakeLive{err: virtual.ErrExpiredContinue}, refused: apierrors.IsResourceExpired},

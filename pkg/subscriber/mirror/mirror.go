@@ -1,0 +1,167 @@
+/*
+Copyright 2026 The inference-cache Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package mirror
+
+import "inferencecache.io/inference-cache/pkg/kvevents"
+
+// Mirror is the state of one engine rank. Make one with [New].
+type Mirror struct {
+	opts Options
+	registry
+
+	// entries are the engine hashes, nodes the contents.
+	entries map[uint64]*entry
+	nodes   map[nodeKey]*node
+	known   int
+
+	// ghosts are placed entries without copies, least recently used first;
+	// unplaced are entries without a node, oldest first.
+	ghosts, unplaced entryList
+	// waiting are the entries, late the partials, that wait for a parent to be
+	// placed, by its engine hash.
+	waiting map[uint64]*entry
+	late    map[uint64][]*partial
+	// departed are, for ambiguous slots, the hashes that left.
+	departed map[slotRef][]uint64
+	// spans are the stores that cover several blocks by one hash.
+	spans map[spanKey]*span
+	// copies counts the copies in T1 by group, for the audit.
+	copies map[uint32]int64
+
+	// placements and pins are work that was found while doing other work.
+	placements []placement
+	pins       []*partial
+	placing    bool
+
+	dirty   []slotRef
+	cleared bool
+
+	confidence, told Confidence
+	stats            Stats
+	removals         RemovalRule
+	capacity         int64
+	// namesTiers: the engine has named a tier other than its own memory.
+	namesTiers bool
+	// unchained: the engine's hashes do not identify prefixes; nothing it says
+	// can be used.
+	unchained bool
+}
+
+// New returns the mirror of an engine that holds nothing.
+func New(opts Options) *Mirror {
+	m := &Mirror{opts: opts.complete(), registry: newRegistry()}
+	m.removals = m.opts.Removals
+	m.forgetAll()
+	return m
+}
+
+// forgetAll drops what is known about blocks.
+func (m *Mirror) forgetAll() {
+	m.entries = map[uint64]*entry{}
+	m.nodes = map[nodeKey]*node{}
+	m.waiting = map[uint64]*entry{}
+	m.late = map[uint64][]*partial{}
+	m.departed = map[slotRef][]uint64{}
+	m.spans = map[spanKey]*span{}
+	m.copies = map[uint32]int64{}
+	m.ghosts, m.unplaced = entryList{}, entryList{}
+	m.placements, m.pins, m.dirty = nil, nil, nil
+	m.known = 0
+	m.confidence.Conflicts, m.confidence.Unresolved = 0, 0
+}
+
+// Apply takes one batch of events and returns what changed. The result is nil
+// when nothing did. It belongs to the caller.
+func (m *Mirror) Apply(batch *kvevents.Batch) []Change {
+	if batch.Malformed > 0 {
+		m.stats.Malformed += int64(batch.Malformed)
+		m.confidence.Degraded = "the engine sent events that could not be read"
+	}
+	for events := batch.Events; len(events) > 0; {
+		n := 0
+		for n < len(events) && events[n].Kind != kvevents.AllBlocksCleared {
+			n++
+		}
+		m.applySegment(events[:n])
+		if n < len(events) {
+			m.clear()
+			n++
+		}
+		events = events[n:]
+	}
+	m.trim()
+	m.audit()
+	return m.flush()
+}
+
+// applySegment takes events between two clears. Which content a hash stands for
+// is learned from all of them first: a window group announces its blocks before
+// the full group of the same step says where they lie.
+func (m *Mirror) applySegment(events []kvevents.Event) {
+	for i := range events {
+		if ev := &events[i]; ev.Kind == kvevents.BlockStored && !m.rejectsUnchained(ev) {
+			if r := m.read(ev); r.class == classChained {
+				m.learn(ev, r)
+			}
+		}
+	}
+	if m.unchained {
+		return
+	}
+	for i := range events {
+		switch ev := &events[i]; ev.Kind {
+		case kvevents.BlockStored:
+			m.stats.StoredEvents++
+			m.store(ev)
+		case kvevents.BlockRemoved:
+			m.stats.RemovedEvents++
+			m.remove(ev)
+		}
+	}
+}
+
+// unchainedItems is the number of items up to which a positional BlockStored of
+// SGLang comes from a release before 0.5.9.
+const unchainedItems = 6
+
+// rejectsUnchained detects SGLang before 0.5.9 by the shape of its events. Those
+// releases name a block by its own tokens alone and start every tree node
+// without a parent, so nothing can be said about prefixes.
+func (m *Mirror) rejectsUnchained(ev *kvevents.Event) bool {
+	if !m.unchained && m.opts.Engine == SGLang && ev.Items > 0 && ev.Items <= unchainedItems {
+		m.unchained = true
+		m.clear()
+		m.confidence.Degraded = "SGLang before 0.5.9 does not chain its block hashes; nothing is reported"
+	}
+	return m.unchained
+}
+
+// clear takes everything away, as the engine did.
+func (m *Mirror) clear() {
+	m.stats.Clears++
+	m.forgetAll()
+	m.cleared = true
+	if !m.unchained {
+		// Whatever had been missed is gone, too.
+		m.confidence.Degraded = ""
+	}
+}
+
+// Degrade notes why the state is less than what the engine holds, until the
+// engine clears its cache. It is told with the next changes.
+func (m *Mirror) Degrade(reason string) { m.confidence.Degraded = reason }
+
+// trim keeps the memory of blocks that are not resident, or not understood,
+// within its bounds.
+func (m *Mirror) trim() {
+	for m.ghosts.length > m.opts.Limits.Ghosts {
+		m.drop(m.ghosts.head)
+	}
+	for m.unplaced.length > m.opts.Limits.Unplaced {
+		m.stats.Dropped++
+		m.drop(m.unplaced.head)
+	}
+}

@@ -1,0 +1,81 @@
+/*
+Copyright 2026 The inference-cache Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package mirror
+
+import (
+	"cmp"
+	"slices"
+)
+
+// Snapshot returns changes that build, from nothing, the state after the last
+// Apply. Equal states give equal snapshots. It takes time in proportion to what
+// the engine holds.
+func (m *Mirror) Snapshot() []Change {
+	var out []Change
+	for id := range m.scopes {
+		out = append(out, m.declareScope(uint32(id)))
+	}
+	for i := range uint32(maxGroup + 1) {
+		if g := m.groups[i]; g != nil && !g.ignored {
+			out = append(out, g.GroupDeclared)
+		}
+	}
+	buckets := map[runKey][]*node{}
+	for _, n := range m.nodes {
+		for i := range n.slots {
+			if s := &n.slots[i]; s.emitted != 0 {
+				key := runKey{n.scope, s.group, s.tier, s.emitted}
+				buckets[key] = append(buckets[key], n)
+			}
+		}
+	}
+	keys := make([]runKey, 0, len(buckets))
+	for key := range buckets {
+		keys = append(keys, key)
+	}
+	slices.SortFunc(keys, func(a, b runKey) int {
+		return cmp.Or(cmp.Compare(a.scope, b.scope), cmp.Compare(a.group, b.group),
+			cmp.Compare(a.tier, b.tier), cmp.Compare(a.certainty, b.certainty))
+	})
+	for _, key := range keys {
+		out = appendRuns(out, key, buckets[key])
+	}
+	return append(out, ConfidenceChanged{m.told})
+}
+
+// appendRuns cuts a set of contents into runs as long as they get when every
+// content is followed by one of its children at most.
+func appendRuns(out []Change, key runKey, nodes []*node) []Change {
+	byContent := make(map[uint64]*node, len(nodes))
+	for _, n := range nodes {
+		byContent[n.content] = n
+	}
+	heir := make(map[*node]*node, len(nodes))
+	for _, n := range nodes {
+		parent := byContent[n.parent]
+		if parent == nil || !n.follows(parent) {
+			continue
+		}
+		if other := heir[parent]; other == nil || n.content < other.content {
+			heir[parent] = n
+		}
+	}
+	heads := slices.DeleteFunc(nodes, func(n *node) bool {
+		parent := byContent[n.parent]
+		return parent != nil && heir[parent] == n
+	})
+	slices.SortFunc(heads, func(a, b *node) int {
+		return cmp.Or(cmp.Compare(a.depth, b.depth), cmp.Compare(a.content, b.content))
+	})
+	for _, head := range heads {
+		run := startRun(key, head)
+		for n := heir[head]; n != nil; n = heir[n] {
+			run.Hashes = append(run.Hashes, n.content)
+		}
+		out = append(out, run)
+	}
+	return out
+}

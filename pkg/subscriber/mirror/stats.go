@@ -1,0 +1,80 @@
+/*
+Copyright 2026 The inference-cache Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package mirror
+
+// Stats count what a mirror has seen and what it knows. Counters run for the life
+// of the mirror.
+type Stats struct {
+	// StoredEvents, RemovedEvents and Clears count the events taken.
+	StoredEvents, RemovedEvents, Clears int64
+	// Malformed counts events that could not be read or contradict themselves.
+	Malformed int64
+	// Foreign counts events about blocks that are not the engine's own.
+	Foreign int64
+	// UnknownMedium counts events of a tier that is not known.
+	UnknownMedium int64
+	// UnknownRemovals counts removals of blocks that were not resident.
+	UnknownRemovals int64
+	// UnknownStores counts hashes that were stored without tokens and were not
+	// known before.
+	UnknownStores int64
+	// Refused counts blocks beyond the limits.
+	Refused int64
+	// Dropped counts unplaced blocks that were given up.
+	Dropped int64
+	// Remapped counts hashes that changed their content.
+	Remapped int64
+	// RuleChanges counts changes to the last-copy rule by the audit.
+	RuleChanges int64
+
+	// Known, Ghosts and Unplaced are the engine hashes known now, those without
+	// copies, and those without a position. Contents counts the contents known.
+	Known, Ghosts, Unplaced, Contents int
+}
+
+// Stats returns the counters.
+func (m *Mirror) Stats() Stats {
+	s := m.stats
+	s.Known, s.Ghosts, s.Unplaced, s.Contents = m.known, m.ghosts.length, m.unplaced.length, len(m.nodes)
+	return s
+}
+
+// Confidence returns how far the state can be trusted now.
+func (m *Mirror) Confidence() Confidence { return m.confidence }
+
+// SetCapacity tells how many blocks the engine has in its own memory, 0 when that
+// is not known. Copies that add up to more prove that a removal meant the last
+// copy; the mirror then changes the rule with the next batch, if it may.
+func (m *Mirror) SetCapacity(blocks int64) { m.capacity = blocks }
+
+// audit checks the copies counted against the engine's size.
+func (m *Mirror) audit() {
+	if m.capacity <= 0 || m.removals != Auto {
+		return
+	}
+	for _, copies := range m.copies {
+		if copies > m.capacity {
+			m.removals = LastCopy
+			m.stats.RuleChanges++
+			m.dropShrunk()
+			return
+		}
+	}
+}
+
+// dropShrunk catches up on the removals that were taken for one of several
+// copies.
+func (m *Mirror) dropShrunk() {
+	for _, head := range m.entries {
+		for e := head; e != nil; e = e.next {
+			for i := len(e.residencies) - 1; i >= 0; i-- {
+				if r := e.residencies[i]; r.shrunk {
+					m.setCopies(e, r.group, r.tier, 0)
+				}
+			}
+		}
+	}
+}

@@ -1,0 +1,45 @@
+/*
+Copyright 2026 The inference-cache Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+// Package indexserver is the gRPC face of the live index: engines' sidecars
+// report what they hold, routers ask who holds a prompt.
+//
+// # Who may call
+//
+// Every port speaks TLS 1.2 or newer, and every call carries a bearer token in
+// the authorization metadata. The Authenticator says whose token it is, the
+// Authorizer what that identity may report and ask; the package compares no
+// secret itself. Health checks alone need no token, because kubelets and load
+// balancers have none. Reflection needs one like any other call.
+//
+// # Reports
+//
+// A Report stream is one session of one engine rank. It starts with a hello and
+// ends when either side ends it; then the rank is suspect for the index's lease.
+// A message that breaks the contract ends its stream with InvalidArgument naming
+// the field, and changes nothing. A newer stream of the same rank ends the older
+// one with Aborted, an older epoch is refused with FailedPrecondition, and a
+// stream on which nothing was said for two leases is closed.
+//
+// Deltas are acknowledged as soon as no further message waits, and at the latest
+// after 64 of them, so that a burst costs few answers and a lone delta no delay.
+// A hole in the sequence is answered with one Resync; what comes until the
+// snapshot arrives is not answered.
+//
+// Statistics are taken as far as they can be true: a counter that is negative,
+// infinite or not a number counts as not reported, and a share above 1 as 1.
+//
+// # Lookups
+//
+// A lookup never fails but for its token: malformed input is an answer with
+// reason NO_HINT that says what is wrong. The tenant ReservedTenant is for
+// probes; nobody reports for it and every lookup in it answers NO_HINT.
+//
+// # Health
+//
+// The service "" is SERVING while the server runs. The service name of
+// InferenceCache is SERVING only while the index has the state of every holder,
+// so that a router can prefer a replica that is warm.
+package indexserver

@@ -1,0 +1,66 @@
+/*
+Copyright 2026 The inference-cache Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package indexserver
+
+import (
+	"github.com/prometheus/client_golang/prometheus"
+
+	"inferencecache.io/inference-cache/pkg/index"
+)
+
+// gauges reads the state of the index when it is scraped. A scrape costs a look
+// at every holder's counters.
+type gauges struct {
+	server   *Server
+	streams  *prometheus.Desc
+	holders  *prometheus.Desc
+	blocks   *prometheus.Desc
+	complete *prometheus.Desc
+}
+
+func newGauges(s *Server) *gauges {
+	desc := func(name, help string, labels ...string) *prometheus.Desc {
+		return prometheus.NewDesc("inferencecache_"+name, help, labels, nil)
+	}
+	return &gauges{
+		server:   s,
+		streams:  desc("report_streams", "Open report streams."),
+		holders:  desc("index_holders", "Engine ranks that the index knows, by state.", "state"),
+		blocks:   desc("index_blocks", "Blocks that the holders have, by tier. One that several holders have counts for each.", "tier"),
+		complete: desc("index_complete", "1 while the index has the state of every holder, else 0."),
+	}
+}
+
+// Describe sends the descriptions of the gauges.
+func (g *gauges) Describe(out chan<- *prometheus.Desc) {
+	for _, d := range []*prometheus.Desc{g.streams, g.holders, g.blocks, g.complete} {
+		out <- d
+	}
+}
+
+// Collect sends the values as they are now.
+func (g *gauges) Collect(out chan<- prometheus.Metric) {
+	views, complete := g.server.config.Index.Holders(g.server.config.Clock.Now())
+	var byState [index.Degraded + 1]int
+	var byTier [3]int64
+	for i := range views {
+		byState[views[i].State]++
+		for t, n := range views[i].Blocks {
+			byTier[t] += n
+		}
+	}
+	gauge := func(d *prometheus.Desc, value float64, labels ...string) {
+		out <- prometheus.MustNewConstMetric(d, prometheus.GaugeValue, value, labels...)
+	}
+	gauge(g.streams, float64(g.server.streams.Load()))
+	for state, n := range byState {
+		gauge(g.holders, float64(n), index.State(state).String())
+	}
+	for t, n := range byTier {
+		gauge(g.blocks, float64(n), [...]string{"T1", "T2", "T3"}[t])
+	}
+	gauge(g.complete, map[bool]float64{true: 1}[complete])
+}

@@ -1,0 +1,64 @@
+/*
+Copyright 2026 The inference-cache Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package indexserver
+
+import (
+	"context"
+
+	"google.golang.org/grpc/codes"
+
+	pb "inferencecache.io/inference-cache/pkg/generated/proto/inferencecache/v1alpha1"
+)
+
+// open checks a hello and opens its session. An older stream of the same holder
+// is told to end.
+func (s *Server) open(ctx context.Context, who Identity, hello *pb.Hello) (*session, *pb.HelloReply, error) {
+	h, err := helloOf(hello)
+	if err != nil {
+		return nil, nil, statusOf(err)
+	}
+	if err := s.config.Authorizer.MayReport(ctx, who, &h); err != nil {
+		return nil, nil, refusal(err, codes.PermissionDenied)
+	}
+	sess := &session{
+		index: s.config.Index, metrics: s.metrics, clock: s.config.Clock,
+		messageBytes: s.config.Limits.MessageBytes, holder: h.Holder, superseded: make(chan struct{}),
+	}
+	// The lock spans both steps, so that the stream which the index takes as the
+	// newest is the one that stays.
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	stream, reply, err := s.config.Index.Open(h, s.config.Clock.Now())
+	if err != nil {
+		return nil, nil, statusOf(err)
+	}
+	sess.stream = stream
+	if older := s.sessions[h.Holder]; older != nil {
+		close(older.superseded)
+	}
+	s.sessions[h.Holder] = sess
+	out := &pb.HelloReply{
+		SnapshotWanted:  reply.SnapshotWanted,
+		ObservedBy:      s.config.Name,
+		LeaseMs:         uint32(s.config.Index.Lease().Milliseconds()),
+		MaxMessageBytes: uint32(s.config.Limits.MessageBytes),
+	}
+	if !reply.SnapshotWanted {
+		out.ResumeFrom = reply.ResumeFrom
+	}
+	return sess, out, nil
+}
+
+// close ends a session. Its holder is suspect from now on, unless a newer stream
+// has taken over.
+func (s *Server) close(sess *session) {
+	s.config.Index.Close(sess.stream, s.config.Clock.Now())
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.sessions[sess.holder] == sess {
+		delete(s.sessions, sess.holder)
+	}
+}

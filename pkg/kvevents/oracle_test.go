@@ -70,6 +70,9 @@ func oracleFields(t *testing.T, event any) map[string]any {
 func oracleEvent(t *testing.T, raw any) Event {
 	t.Helper()
 	var event Event
+	if items, ok := raw.([]any); ok && items[0] != "AllBlocksCleared" {
+		event.Items = len(items)
+	}
 	for name, value := range oracleFields(t, raw) {
 		if value == nil {
 			continue

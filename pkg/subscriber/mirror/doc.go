@@ -8,7 +8,7 @@ SPDX-License-Identifier: Apache-2.0
 //
 // An engine speaks of blocks by hashes that mean nothing outside its process, in
 // events that can only be understood with everything that came before. The
-// mirror remembers enough of that to answer, after every batch of events, what
+// mirror remembers enough of that to answer, after any number of batches, what
 // changed: which content (a prefix hash of package fingerprint) is resident in
 // which KV-cache group and tier, and how certain that is. The changes of all
 // batches together, and the snapshot at any time, describe the same state.

@@ -18,10 +18,13 @@ type runKey struct {
 // join.
 const removalWindow = 16
 
-// flush returns the difference between what was reported and what is, and makes
-// it what was reported. A block that came and went within one batch is not
-// mentioned.
-func (m *Mirror) flush() []Change {
+// keptDirty is the capacity up to which the list of changed slots is kept.
+const keptDirty = 1 << 15
+
+// Flush returns the difference between what was reported last and what is. A
+// block that came and went in between is not mentioned. The result is nil when
+// nothing changed; it belongs to the caller.
+func (m *Mirror) Flush() []Change {
 	var out []Change
 	if m.cleared {
 		m.cleared = false
@@ -36,6 +39,9 @@ func (m *Mirror) flush() []Change {
 	}
 	clear(m.dirty)
 	m.dirty = m.dirty[:0]
+	if cap(m.dirty) > keptDirty {
+		m.dirty = nil
+	}
 	if m.confidence != m.told {
 		m.told = m.confidence
 		out = append(out, ConfidenceChanged{m.confidence})

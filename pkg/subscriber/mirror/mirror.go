@@ -73,9 +73,15 @@ func (m *Mirror) forgetAll() {
 	m.confidence.Conflicts, m.confidence.Unresolved = 0, 0
 }
 
-// Apply takes one batch of events and returns what changed. The result is nil
-// when nothing did. It belongs to the caller.
+// Apply takes one batch of events and returns what changed: Absorb and Flush.
 func (m *Mirror) Apply(batch *kvevents.Batch) []Change {
+	m.Absorb(batch)
+	return m.Flush()
+}
+
+// Absorb takes one batch of events. Nothing of the batch is referred to
+// afterwards.
+func (m *Mirror) Absorb(batch *kvevents.Batch) {
 	if batch.Malformed > 0 {
 		m.stats.Malformed += int64(batch.Malformed)
 		m.confidence.Degraded = "the engine sent events that could not be read"
@@ -94,8 +100,10 @@ func (m *Mirror) Apply(batch *kvevents.Batch) []Change {
 	}
 	m.trim()
 	m.audit()
-	return m.flush()
 }
+
+// Pending is how many residencies may have changed since the last Flush.
+func (m *Mirror) Pending() int { return len(m.dirty) }
 
 // applySegment takes events between two clears. Which content a hash stands for
 // is learned from all of them first: a window group announces its blocks before

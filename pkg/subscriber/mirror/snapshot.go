@@ -10,8 +10,8 @@ import (
 	"slices"
 )
 
-// Snapshot returns changes that build, from nothing, the state after the last
-// Apply. Equal states give equal snapshots. It takes time in proportion to what
+// Snapshot returns changes that build, from nothing, the state as of the last
+// Flush. Equal states give equal snapshots. It takes time in proportion to what
 // the engine holds.
 func (m *Mirror) Snapshot() []Change {
 	var out []Change

@@ -42,6 +42,17 @@ func (m *Mirror) Stats() Stats {
 	return s
 }
 
+// Adapters returns the names of the adapters seen, without the base model.
+func (m *Mirror) Adapters() []string {
+	var names []string
+	for _, name := range m.adapters {
+		if name != "" {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
 // Confidence returns how far the state can be trusted now.
 func (m *Mirror) Confidence() Confidence { return m.confidence }
 

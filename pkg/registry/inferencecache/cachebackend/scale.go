@@ -17,22 +17,26 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	genericregistry "k8s.io/apiserver/pkg/registry/generic/registry"
 	"k8s.io/apiserver/pkg/registry/rest"
+	"k8s.io/utils/clock"
 	"k8s.io/utils/ptr"
 
 	"inferencecache.io/inference-cache/pkg/apis/inferencecache"
 	"inferencecache.io/inference-cache/pkg/registry/stored"
+	"inferencecache.io/inference-cache/pkg/registry/table"
 )
 
 // ScaleREST is the storage of the subresource scale: spec.replicas,
 // status.replicas and status.selector of a CacheBackend in the form that
 // "kubectl scale" and autoscalers speak.
 type ScaleREST struct {
+	rest.TableConvertor
 	store *genericregistry.Store
 }
 
 var (
 	_ rest.Patcher                  = (*ScaleREST)(nil)
 	_ rest.GroupVersionKindProvider = (*ScaleREST)(nil)
+	_ rest.TableConvertor           = (*ScaleREST)(nil)
 )
 
 // scaleStrategy writes the main resource, but never creates it.
@@ -46,10 +50,10 @@ func (scaleStrategy) AllowCreateOnUpdate(context.Context) bool {
 }
 
 // newScaleREST returns the subresource scale of main.
-func newScaleREST(main *stored.REST, strategy strategy) *ScaleREST {
+func newScaleREST(main *stored.REST, strategy strategy, clock clock.PassiveClock) *ScaleREST {
 	store := *main.Store
 	store.UpdateStrategy = scaleStrategy{strategy: strategy}
-	return &ScaleREST{store: &store}
+	return &ScaleREST{TableConvertor: newScaleTable(clock), store: &store}
 }
 
 // GroupVersionKind implements rest.GroupVersionKindProvider.
@@ -100,9 +104,22 @@ func (r *ScaleREST) Update(ctx context.Context, name string, objInfo rest.Update
 	return scale, false, err
 }
 
-// ConvertToTable prints the scale as any Scale is printed.
-func (*ScaleREST) ConvertToTable(ctx context.Context, object, tableOptions runtime.Object) (*metav1.Table, error) {
-	return rest.NewDefaultTableConvertor(inferencecache.Resource("cachebackends/scale")).ConvertToTable(ctx, object, tableOptions)
+// newScaleTable returns what kubectl prints of a scale.
+func newScaleTable(clock clock.PassiveClock) rest.TableConvertor {
+	return table.New(clock,
+		table.Name[*autoscalingv1.Scale](),
+		table.Column[*autoscalingv1.Scale]{
+			Name: "Desired", Type: "integer",
+			Description: "Number of replicas that are wanted.",
+			Cell:        func(s *autoscalingv1.Scale, _ metav1.Time) any { return int64(s.Spec.Replicas) },
+		},
+		table.Column[*autoscalingv1.Scale]{
+			Name: "Available", Type: "integer",
+			Description: "Number of replicas that there are.",
+			Cell:        func(s *autoscalingv1.Scale, _ metav1.Time) any { return int64(s.Status.Replicas) },
+		},
+		table.Age[*autoscalingv1.Scale](),
+	)
 }
 
 // scaleInfo turns an update of a Scale into one of the CacheBackend behind it.

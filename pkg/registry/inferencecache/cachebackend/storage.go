@@ -54,7 +54,7 @@ func NewStorage(scheme runtime.ObjectTyper, optsGetter generic.RESTOptionsGetter
 	return &Storage{
 		CacheBackend: main,
 		Status:       stored.NewStatus(main, newStatusStrategy(strategy)),
-		Scale:        newScaleREST(main, strategy),
+		Scale:        newScaleREST(main, strategy, clock),
 		Observation:  &ObservationREST{parent: parent, observer: observer, TableConvertor: newObservationTable(clock)},
 		Snapshot:     &SnapshotREST{parent: parent, snapshots: snapshots, TableConvertor: newSnapshotTable(clock)},
 	}, nil

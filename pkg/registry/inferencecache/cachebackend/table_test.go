@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	autoscalingv1 "k8s.io/api/autoscaling/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	testingclock "k8s.io/utils/clock/testing"
@@ -75,5 +76,21 @@ bare    <none>    <none>   <none>    <none>                            <none>   
 				t.Errorf("table (-want +got):\n%s", diff)
 			}
 		})
+	}
+}
+
+func TestScaleTable(t *testing.T) {
+	scale := &autoscalingv1.Scale{
+		ObjectMeta: metav1.ObjectMeta{Name: "a", CreationTimestamp: *before(time.Hour)},
+		Spec:       autoscalingv1.ScaleSpec{Replicas: 3},
+		Status:     autoscalingv1.ScaleStatus{Replicas: 2},
+	}
+	want := `
+NAME   DESIRED   AVAILABLE   AGE
+a      3         2           60m
+`
+	got := tabletest.Print(t, newScaleTable(testingclock.NewFakePassiveClock(now)), scale, false)
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("table (-want +got):\n%s", diff)
 	}
 }

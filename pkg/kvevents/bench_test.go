@@ -16,21 +16,37 @@ import (
 // benchmarkTokens is the number of tokens of a block.
 const benchmarkTokens = 32
 
+// benchmarkEvent is a store as vLLM 0.32 sends it, tag first, and for a
+// reflecting library to decode into.
+type benchmarkEvent struct {
+	Type        string     `msgpack:"type"`
+	BlockHashes []uint64   `msgpack:"block_hashes"`
+	Parent      *uint64    `msgpack:"parent_block_hash"`
+	TokenIDs    []uint32   `msgpack:"token_ids"`
+	BlockSize   int        `msgpack:"block_size"`
+	LoRAID      *int       `msgpack:"lora_id"`
+	Medium      string     `msgpack:"medium"`
+	LoRAName    *string    `msgpack:"lora_name"`
+	ExtraKeys   [][]string `msgpack:"extra_keys"`
+	Group       *int       `msgpack:"group_idx"`
+	SpecKind    string     `msgpack:"kv_cache_spec_kind"`
+}
+
 // benchmarkPayload is a batch in which vLLM stores n blocks of one prompt.
 func benchmarkPayload(b *testing.B, n int) []byte {
 	b.Helper()
-	hashes, tokens := make(list, n), make(list, n*benchmarkTokens)
-	for i := range hashes {
-		hashes[i] = uint64(0x9e3779b97f4a7c15) * uint64(i+1)
+	parent, group := uint64(12345678901234567890), 0
+	event := benchmarkEvent{
+		Type: "BlockStored", BlockHashes: make([]uint64, n), Parent: &parent, TokenIDs: make([]uint32, n*benchmarkTokens),
+		BlockSize: benchmarkTokens, Medium: "GPU", ExtraKeys: make([][]string, n), Group: &group, SpecKind: "full_attention",
 	}
-	for i := range tokens {
-		tokens[i] = uint32(i*7919) % 150_000
+	for i := range event.BlockHashes {
+		event.BlockHashes[i] = uint64(0x9e3779b97f4a7c15) * uint64(i+1)
 	}
-	return packBatch(b, object{
-		"type": "BlockStored", "block_hashes": hashes, "parent_block_hash": uint64(12345678901234567890),
-		"token_ids": tokens, "block_size": benchmarkTokens, "lora_id": nil, "medium": "GPU", "lora_name": nil,
-		"extra_keys": make(list, n), "group_idx": 0, "kv_cache_spec_kind": "full_attention",
-	})
+	for i := range event.TokenIDs {
+		event.TokenIDs[i] = uint32(i*7919) % 150_000
+	}
+	return packBatch(b, event)
 }
 
 func BenchmarkDecode(b *testing.B) {
@@ -55,23 +71,10 @@ func BenchmarkDecode(b *testing.B) {
 // reflecting library in turn, so that the ratio of the two holds on any machine,
 // however busy.
 func BenchmarkDecodeRatio(b *testing.B) {
-	type stored struct {
-		Type        string     `msgpack:"type"`
-		BlockHashes []uint64   `msgpack:"block_hashes"`
-		Parent      *uint64    `msgpack:"parent_block_hash"`
-		TokenIDs    []uint32   `msgpack:"token_ids"`
-		BlockSize   int        `msgpack:"block_size"`
-		LoRAID      *int       `msgpack:"lora_id"`
-		Medium      string     `msgpack:"medium"`
-		LoRAName    *string    `msgpack:"lora_name"`
-		ExtraKeys   [][]string `msgpack:"extra_keys"`
-		Group       *int       `msgpack:"group_idx"`
-		SpecKind    string     `msgpack:"kv_cache_spec_kind"`
-	}
 	type batch struct {
 		_msgpack  struct{} `msgpack:",as_array"` //nolint:unused // read by the library
 		Timestamp float64
-		Events    []stored
+		Events    []benchmarkEvent
 		Rank      int
 	}
 	const rounds = 32

@@ -6,7 +6,9 @@ SPDX-License-Identifier: Apache-2.0
 package kvevents
 
 import (
+	"encoding/binary"
 	"math"
+	"slices"
 	"unicode/utf8"
 )
 
@@ -116,6 +118,11 @@ func (d *Decoder) readLoRAID() (id int64, present bool, err error) {
 // msgpack has no byte strings and sends strings in their place.
 func (c *cursor) hash() (Hash, error) {
 	f := c.peek()
+	if (f == formatUint64 || f == formatInt64) && c.remaining() > 8 { // nearly always
+		bits := binary.BigEndian.Uint64(c.data[c.pos+1:])
+		c.pos += 9
+		return IntHash(bits), nil
+	}
 	if f <= fixIntMax || f >= fixNegative || f >= formatUint8 && f <= formatInt64 {
 		bits, _, err := c.integer()
 		return IntHash(bits), err
@@ -147,6 +154,7 @@ func (d *Decoder) readHashes() ([]Hash, error) {
 	if start+n > maxBlocks {
 		return nil, errRange
 	}
+	d.hashes = slices.Grow(d.hashes, n)
 	for range n {
 		h, err := d.cur.hash()
 		if err != nil {
@@ -157,8 +165,8 @@ func (d *Decoder) readHashes() ([]Hash, error) {
 	return d.hashes[start:len(d.hashes):len(d.hashes)], nil
 }
 
-// readTokens reads token ids, the bulk of most payloads. Ids that do not fit 32
-// bits, and pairs of ids as speculative decoding stores them, are refused.
+// readTokens reads token ids. Ids that do not fit 32 bits, and pairs of ids as
+// speculative decoding stores them, are refused.
 func (d *Decoder) readTokens() ([]uint32, error) {
 	n, err := d.cur.array()
 	if err != nil {
@@ -168,17 +176,43 @@ func (d *Decoder) readTokens() ([]uint32, error) {
 	if start+n > maxTokens {
 		return nil, errRange
 	}
-	for range n {
-		bits, negative, err := d.cur.integer()
-		if err != nil {
-			return nil, err
-		}
-		if negative || bits > math.MaxUint32 {
-			return nil, errRange
-		}
-		d.tokens = append(d.tokens, uint32(bits))
+	// There are at least n bytes left, so what grows here was paid for.
+	d.tokens = slices.Grow(d.tokens, n)
+	tokens := d.tokens[start : start+n : start+n]
+	if err := d.cur.uint32s(tokens); err != nil {
+		return nil, err
 	}
-	return d.tokens[start:len(d.tokens):len(d.tokens)], nil
+	d.tokens = d.tokens[:start+n]
+	return tokens, nil
+}
+
+// uint32s consumes as many integers as dst holds. Most of a payload is tokens,
+// and most tokens take one of three forms; those are read without a call.
+func (c *cursor) uint32s(dst []uint32) error {
+	for i := range dst {
+		rest := c.data[c.pos:]
+		switch {
+		case len(rest) >= 3 && rest[0] == formatUint16:
+			dst[i] = uint32(binary.BigEndian.Uint16(rest[1:]))
+			c.pos += 3
+		case len(rest) >= 1 && rest[0] <= fixIntMax:
+			dst[i] = uint32(rest[0])
+			c.pos++
+		case len(rest) >= 5 && rest[0] == formatUint32:
+			dst[i] = binary.BigEndian.Uint32(rest[1:])
+			c.pos += 5
+		default:
+			bits, negative, err := c.integer()
+			if err != nil {
+				return err
+			}
+			if negative || bits > math.MaxUint32 {
+				return errRange
+			}
+			dst[i] = uint32(bits)
+		}
+	}
+	return nil
 }
 
 func (d *Decoder) readCopies() ([]int64, error) {

@@ -966,7 +966,7 @@ func schema_pkg_apis_inferencecache_v1alpha1_CacheBackendSpec(ref common.Referen
 					},
 					"deploymentKind": {
 						SchemaProps: spec.SchemaProps{
-							Description: "deploymentKind is the kind of workload that runs a managed remote store: Deployment or StatefulSet. Defaults to Deployment.\n\nPossible enum values:\n - `\"Deployment\"` runs the store as a Deployment.\n - `\"StatefulSet\"` is accepted, but no StatefulSet is rendered: the backend is treated as one whose workload somebody else manages.",
+							Description: "deploymentKind is the kind of workload that runs a managed remote store: Deployment or StatefulSet. Defaults to Deployment.\n\nPossible enum values:\n - `\"Deployment\"` runs the store as a Deployment.\n - `\"StatefulSet\"` runs the store as a StatefulSet.",
 							Type:        []string{"string"},
 							Format:      "",
 							Enum:        []interface{}{"Deployment", "StatefulSet"},
@@ -3114,7 +3114,7 @@ func schema_pkg_apis_inferencecache_v1alpha1_RedisStorage(ref common.ReferenceCa
 					},
 					"auth": {
 						SchemaProps: spec.SchemaProps{
-							Description: "auth says how the server is protected: Generated makes a password and keeps it in a Secret, None runs without one.\n\nPossible enum values:\n - `\"Generated\"` gives the server a generated password, kept in a Secret beside it.\n - `\"None\"` runs the server without a password.",
+							Description: "auth says how the server is protected: Generated makes a password and keeps it in a Secret, None runs without one. Generated is used when it is empty.\n\nPossible enum values:\n - `\"Generated\"` gives the server a generated password, kept in a Secret beside it.\n - `\"None\"` runs the server without a password.",
 							Type:        []string{"string"},
 							Format:      "",
 							Enum:        []interface{}{"Generated", "None"},
@@ -3162,7 +3162,7 @@ func schema_pkg_apis_inferencecache_v1alpha1_RemoteStorage(ref common.ReferenceC
 					},
 					"passwordSecretRef": {
 						SchemaProps: spec.SchemaProps{
-							Description: "passwordSecretRef names the key of a Secret in this namespace that holds the password of the store.",
+							Description: "passwordSecretRef names the key of a Secret in this namespace that holds the password of an External store. Not allowed with Managed, whose password is the provider's own matter.",
 							Ref:         ref(v1alpha1.SecretKeyReference{}.OpenAPIModelName()),
 						},
 					},

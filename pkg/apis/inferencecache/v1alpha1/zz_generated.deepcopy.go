@@ -1315,7 +1315,6 @@ func (in *ObservedReplica) DeepCopy() *ObservedReplica {
 func (in *ObservedScope) DeepCopyInto(out *ObservedScope) {
 	*out = *in
 	out.BlockScope = in.BlockScope
-	out.Blocks = in.Blocks
 	return
 }
 

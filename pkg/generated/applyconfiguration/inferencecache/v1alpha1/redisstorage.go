@@ -25,7 +25,7 @@ type RedisStorageApplyConfiguration struct {
 	// The memory limit also sizes the keyspace.
 	Resources *v1.ResourceRequirementsApplyConfiguration `json:"resources,omitempty"`
 	// auth says how the server is protected: Generated makes a password and keeps
-	// it in a Secret, None runs without one.
+	// it in a Secret, None runs without one. Generated is used when it is empty.
 	Auth *inferencecachev1alpha1.RedisAuth `json:"auth,omitempty"`
 }
 

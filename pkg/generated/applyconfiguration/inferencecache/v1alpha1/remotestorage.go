@@ -27,7 +27,8 @@ type RemoteStorageApplyConfiguration struct {
 	// with External; not allowed with Managed, whose endpoint appears in status.
 	Endpoint *string `json:"endpoint,omitempty"`
 	// passwordSecretRef names the key of a Secret in this namespace that holds
-	// the password of the store.
+	// the password of an External store. Not allowed with Managed, whose password
+	// is the provider's own matter.
 	PasswordSecretRef *SecretKeyReferenceApplyConfiguration `json:"passwordSecretRef,omitempty"`
 	// redis configures a managed Redis.
 	Redis *RedisStorageApplyConfiguration `json:"redis,omitempty"`

@@ -7,8 +7,6 @@ SPDX-License-Identifier: Apache-2.0
 
 package v1alpha1
 
-type CacheBackendExpansion interface{}
-
 type CacheIndexExpansion interface{}
 
 type CachePolicyExpansion interface{}

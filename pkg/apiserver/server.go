@@ -9,6 +9,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net"
 	"net/http"
 	"sync"
 	"time"
@@ -38,62 +39,97 @@ type Server struct {
 	// Generic is the server of the library, for hooks and checks of the caller.
 	Generic *genericapiserver.GenericAPIServer
 
-	extra     *ExtraConfig
-	closeOnce sync.Once
-	closeErr  error
+	extra *ExtraConfig
+	live  *live
+	// fail stops a running server; background is what Run waits for.
+	fail       context.CancelCauseFunc
+	background sync.WaitGroup
+	closeOnce  sync.Once
+	closeErr   error
 }
 
 // New installs the group and returns a server that is ready to run.
-func (c CompletedConfig) New(_ context.Context) (*Server, error) {
+func (c CompletedConfig) New(ctx context.Context) (*Server, error) {
 	generic, err := c.generic.New(serverName, genericapiserver.NewEmptyDelegate())
 	if err != nil {
 		return nil, fmt.Errorf("make generic API server: %w", err)
 	}
-	live := emptyLive()
-	storage, err := registry.NewStorage(c.extra.Codecs.Scheme, c.generic.RESTOptionsGetter, live)
+	live, err := newLive(ctx, c.extra, c.generic.Config)
 	if err != nil {
 		return nil, err
+	}
+	s := &Server{Generic: generic, extra: c.extra, live: live}
+	if err := c.install(generic, live.data); err != nil {
+		return nil, err
+	}
+	installMetrics(generic, c.extra.Metrics, c.extra.EmbeddedEtcd)
+	if err := generic.AddPostStartHook("inference-cache-informers", live.startInformers); err != nil {
+		return nil, fmt.Errorf("add hook: %w", err)
+	}
+	if err := generic.AddPostStartHook("inference-cache-grpc", s.startGRPC); err != nil {
+		return nil, fmt.Errorf("add hook: %w", err)
+	}
+	return s, nil
+}
+
+// install makes the server serve the group.
+func (c CompletedConfig) install(generic *genericapiserver.GenericAPIServer, live registry.LiveData) error {
+	storage, err := registry.NewStorage(c.extra.Codecs.Scheme, c.generic.RESTOptionsGetter, live)
+	if err != nil {
+		return err
 	}
 	group := genericapiserver.NewDefaultAPIGroupInfo(inferencecache.GroupName, c.extra.Codecs.Scheme,
 		runtime.NewParameterCodec(c.extra.Codecs.Scheme), c.extra.Codecs.Factory)
 	group.NegotiatedSerializer = c.extra.Codecs.Negotiated()
 	group.VersionedResourcesStorageMap[v1alpha1.SchemeGroupVersion.Version] = storage
 	if err := generic.InstallAPIGroup(&group); err != nil {
-		return nil, fmt.Errorf("install API group: %w", err)
+		return fmt.Errorf("install API group: %w", err)
 	}
-	installMetrics(generic, c.extra.Metrics, c.extra.EmbeddedEtcd)
-	return &Server{Generic: generic, extra: c.extra}, nil
+	return nil
+}
+
+// startGRPC is a post-start hook. The gRPC server lives as long as the HTTPS
+// server, and a failure of it ends both: half a server would look healthy.
+func (s *Server) startGRPC(hook genericapiserver.PostStartHookContext) error {
+	s.background.Go(func() {
+		if err := s.live.grpc.Serve(hook, s.extra.GRPCListener); err != nil {
+			s.fail(err)
+		}
+	})
+	return nil
 }
 
 // Run serves until ctx ends and returns when everything has stopped: first gRPC
 // and HTTP, then the storage clients, then what CloseLast closes. An error of
 // any part stops the rest.
 func (s *Server) Run(ctx context.Context) error {
-	ctx, stop := context.WithCancelCause(ctx)
-	defer stop(nil)
-	var background sync.WaitGroup
+	ctx, s.fail = context.WithCancelCause(ctx)
+	defer s.fail(nil)
 	if s.extra.OnReady != nil {
-		background.Go(func() {
+		s.background.Go(func() {
 			if err := s.reportReady(ctx); err != nil {
-				stop(err)
+				s.fail(err)
 			}
 		})
 	}
 	err := s.Generic.PrepareRun().RunWithContext(ctx)
-	if err == nil {
-		if cause := context.Cause(ctx); !errors.Is(cause, context.Canceled) {
-			err = cause
-		}
+	if cause := context.Cause(ctx); err == nil && !errors.Is(cause, context.Canceled) {
+		err = cause
 	}
-	stop(nil)
-	background.Wait()
+	s.fail(nil)
+	s.background.Wait()
 	return errors.Join(err, s.Close())
 }
 
 // Close releases what outlives the running server. It is for a server that was
 // made but never run, and may be called more than once.
 func (s *Server) Close() error {
-	s.closeOnce.Do(func() { s.closeErr = s.extra.CloseLast() })
+	s.closeOnce.Do(func() {
+		if err := s.extra.GRPCListener.Close(); !errors.Is(err, net.ErrClosed) {
+			s.closeErr = err
+		}
+		s.closeErr = errors.Join(s.closeErr, s.extra.CloseLast())
+	})
 	return s.closeErr
 }
 

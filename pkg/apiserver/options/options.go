@@ -13,15 +13,15 @@ import (
 	cliflag "k8s.io/component-base/cli/flag"
 	logsapi "k8s.io/component-base/logs/api/v1"
 
-	"inferencecache.io/inference-cache/pkg/apis/inferencecache"
 	"inferencecache.io/inference-cache/pkg/apis/inferencecache/v1alpha1"
 	"inferencecache.io/inference-cache/pkg/apiserver"
 	"inferencecache.io/inference-cache/pkg/storage/embedded"
 )
 
 const (
-	// etcdPrefix is the root of our keys, so that an etcd may be shared.
-	etcdPrefix = "/registry/" + inferencecache.GroupName
+	// etcdPrefix is the root of our keys. It is not kube-apiserver's, so that an
+	// etcd may be shared with a cluster, even one that has a CRD of our group.
+	etcdPrefix = "/inference-cache"
 
 	// defaultSecurePort is kube-apiserver's, so that no user guesses.
 	defaultSecurePort = 6443

@@ -1,0 +1,118 @@
+/*
+Copyright 2026 The inference-cache Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package livedata
+
+import (
+	"context"
+	"encoding/binary"
+	"encoding/hex"
+	"fmt"
+	"strconv"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+
+	"inferencecache.io/inference-cache/pkg/apis/inferencecache"
+	"inferencecache.io/inference-cache/pkg/registry/inferencecache/routelookup"
+	"inferencecache.io/inference-cache/pkg/routing"
+)
+
+// Lookuper answers routelookups with what LookupRoute would.
+type Lookuper struct {
+	Source
+}
+
+var _ routelookup.Lookuper = Lookuper{}
+
+// Lookup implements routelookup.Lookuper. Without a tenant the namespace of the
+// lookup is the tenant.
+func (l Lookuper) Lookup(ctx context.Context, namespace string, lookup *inferencecache.RouteLookup) error {
+	request, err := routeRequest(namespace, &lookup.Spec)
+	if err != nil {
+		return err
+	}
+	now := l.Clock.Now()
+	answer := routing.Route(ctx, l.Index, request)
+	lookup.Status = inferencecache.RouteLookupStatus{
+		Reason:     inferencecache.RouteReason(answer.Reason),
+		Tokens:     int64(answer.PromptTokens),
+		ObservedBy: l.Name,
+		AsOf:       ptr.To(metav1.NewMicroTime(now)),
+		Complete:   l.Index.Complete(now),
+	}
+	for i := range answer.Replicas {
+		lookup.Status.Replicas = append(lookup.Status.Replicas, candidate(&answer.Replicas[i]))
+	}
+	return nil
+}
+
+// routeRequest translates a valid spec. The length of the prompt follows from
+// token ids, or from a chain that comes with counts.
+func routeRequest(namespace string, spec *inferencecache.RouteLookupSpec) (*routing.Request, error) {
+	r := &routing.Request{
+		Tenant:     spec.TenantID,
+		Model:      spec.ModelID,
+		HashScheme: spec.HashScheme,
+		Adapter:    spec.AdapterID,
+		Salt:       spec.CacheSalt,
+		TopK:       int(ptr.Deref(spec.TopK, 0)),
+		Explain:    spec.Explain,
+	}
+	if r.Tenant == "" {
+		r.Tenant = namespace
+	}
+	for _, text := range spec.BlockHashes {
+		hash, err := parseHash(text)
+		if err != nil {
+			return nil, err
+		}
+		r.Chain = append(r.Chain, hash)
+	}
+	for _, n := range spec.BlockTokenCounts {
+		r.ChainCounts = append(r.ChainCounts, int32(n))
+		r.PromptTokens += int(n)
+	}
+	if spec.PrefixHash != "" {
+		hash, err := parseHash(spec.PrefixHash)
+		if err != nil {
+			return nil, err
+		}
+		r.PrefixHash = &hash
+	}
+	for _, id := range spec.TokenIDs {
+		r.Tokens = append(r.Tokens, uint32(id))
+	}
+	return r, nil
+}
+
+// parseHash reads a block key in its textual form.
+func parseHash(text string) (uint64, error) {
+	b, err := hex.DecodeString(text)
+	if err != nil || len(b) != 8 {
+		return 0, apierrors.NewBadRequest(fmt.Sprintf("block hash %q is not 16 hex digits", text))
+	}
+	return binary.BigEndian.Uint64(b), nil
+}
+
+func candidate(r *routing.Replica) inferencecache.RouteCandidate {
+	c := inferencecache.RouteCandidate{
+		Namespace:     r.Holder.Namespace,
+		Pod:           r.Holder.Pod,
+		Rank:          int32(r.Holder.Rank),
+		MatchedTokens: int64(r.Tokens),
+		Exact:         r.Exact,
+		Inferred:      r.Inferred,
+		State:         stateOf(r.State),
+		Score:         strconv.FormatFloat(r.Score, 'f', -1, 64),
+		Explanation:   r.Explanation,
+	}
+	if r.Tokens > 0 {
+		c.Tier = tierOf(r.Tier)
+	}
+	return c
+}

@@ -1,0 +1,151 @@
+/*
+Copyright 2026 The inference-cache Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package livedata
+
+import (
+	"context"
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"inferencecache.io/inference-cache/pkg/apis/inferencecache"
+	"inferencecache.io/inference-cache/pkg/index"
+	"inferencecache.io/inference-cache/pkg/registry/inferencecache/cachebackend"
+	"inferencecache.io/inference-cache/pkg/registry/virtual"
+)
+
+// SnapshotLister answers cachebackends/snapshot.
+type SnapshotLister struct {
+	Source
+}
+
+var _ cachebackend.SnapshotLister = SnapshotLister{}
+
+// ListSnapshot implements cachebackend.SnapshotLister. A chain that lies in
+// several tiers is one item for each of them. The order follows from the content
+// alone, so a listing may go on at another replica; what changes between two
+// pages is seen or missed depending on where in the order it is.
+func (l SnapshotLister) ListSnapshot(_ context.Context, backend types.NamespacedName, _ types.UID,
+	options *inferencecache.CacheBackendSnapshotOptions) (*inferencecache.CacheBackendSnapshot, error) {
+	from, err := parsePosition(options.Continue)
+	if err != nil {
+		return nil, err
+	}
+	now := l.Clock.Now()
+	_, complete := l.Index.BackendHolders(index.Backend(backend), now)
+	limit := int(options.Limit)
+	found, more := l.Index.List(index.ListQuery{
+		Backend: index.Backend(backend),
+		Model:   options.Model,
+		Tier:    parseTier(inferencecache.CacheTier(options.Tier)),
+		After:   from.after(),
+		Limit:   limit,
+	})
+	answer := &inferencecache.CacheBackendSnapshot{
+		ObservedBy: l.Name,
+		AsOf:       metav1.NewMicroTime(now),
+		Complete:   complete,
+		Items:      []inferencecache.SnapshotItem{},
+	}
+	last := from
+	for i := range found {
+		for _, tier := range []index.Tier{index.T1, index.T2, index.T3} {
+			here := &position{Key: found[i].ItemKey, Tier: tier}
+			if len(found[i].Holders[tier]) == 0 || from.covers(here) {
+				continue
+			}
+			if len(answer.Items) == limit {
+				answer.Continue, err = last.token()
+				return answer, err
+			}
+			answer.Items = append(answer.Items, snapshotItem(&found[i], tier))
+			last = here
+		}
+	}
+	if more && last != nil {
+		answer.Continue, err = last.token()
+	}
+	return answer, err
+}
+
+func snapshotItem(it *index.Item, tier index.Tier) inferencecache.SnapshotItem {
+	item := inferencecache.SnapshotItem{
+		Scope: inferencecache.BlockScope{
+			Model:      it.Model,
+			HashScheme: it.HashScheme,
+			Adapter:    it.Adapter,
+			Salted:     it.Salted,
+			BlockSize:  int64(it.BlockSize),
+		},
+		Hash:     fmt.Sprintf("%016x", it.Hash),
+		Tokens:   it.Tokens,
+		Tier:     tierOf(tier),
+		Replicas: []inferencecache.SnapshotReplica{},
+	}
+	for _, h := range it.Holders[tier] {
+		item.Replicas = append(item.Replicas, inferencecache.SnapshotReplica{Pod: h.Pod, Rank: int32(h.Rank)})
+	}
+	return item
+}
+
+// position is the last item of a page: a key of the index and a tier of it. nil
+// is before the first item.
+type position struct {
+	Key  index.ItemKey `json:"k"`
+	Tier index.Tier    `json:"t"`
+}
+
+// after returns where the index shall go on. It is one hash before the
+// position, because that key may have items in further tiers.
+func (p *position) after() *index.ItemKey {
+	if p == nil {
+		return nil
+	}
+	key := p.Key
+	if key.Hash > 0 {
+		key.Hash--
+	}
+	return &key
+}
+
+// covers reports whether an item was on a page up to the position.
+func (p *position) covers(o *position) bool {
+	if p == nil {
+		return false
+	}
+	if c := o.Key.Compare(p.Key); c != 0 {
+		return c < 0
+	}
+	return o.Tier <= p.Tier
+}
+
+// token is the position as clients carry it. It is not protected: it says
+// nothing that its page did not, and a made-up one only chooses a start.
+func (p *position) token() (string, error) {
+	b, err := json.Marshal(p)
+	if err != nil {
+		return "", fmt.Errorf("encode continue token: %w", err)
+	}
+	return base64.RawURLEncoding.EncodeToString(b), nil
+}
+
+func parsePosition(token string) (*position, error) {
+	if token == "" {
+		return nil, nil
+	}
+	b, err := base64.RawURLEncoding.DecodeString(token)
+	if err != nil {
+		return nil, virtual.ErrInvalidContinue
+	}
+	p := &position{}
+	if err := json.Unmarshal(b, p); err != nil || p.Tier < index.T1 || p.Tier > index.T3 {
+		return nil, virtual.ErrInvalidContinue
+	}
+	return p, nil
+}

@@ -1,0 +1,140 @@
+/*
+Copyright 2026 The inference-cache Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package conformance
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/client-go/discovery"
+	"k8s.io/client-go/dynamic"
+	"k8s.io/client-go/rest"
+	"sigs.k8s.io/yaml"
+
+	"inferencecache.io/inference-cache/pkg/apis/inferencecache/v1alpha1"
+	"inferencecache.io/inference-cache/pkg/apiserver/apiservertest"
+	"inferencecache.io/inference-cache/pkg/generated/clientset/versioned"
+)
+
+// suite is a running server, its clients and what it serves.
+type suite struct {
+	config    *rest.Config
+	clients   versioned.Interface
+	dynamic   dynamic.Interface
+	discovery discovery.DiscoveryInterface
+	// resources are those of the group, subresources included.
+	resources []metav1.APIResource
+}
+
+// TestConformance runs all rules against one server.
+func TestConformance(t *testing.T) {
+	s := newSuite(t)
+	for name, rule := range map[string]func(*testing.T, *suite){
+		"reflectors sync":           testReflectors,
+		"streaming lists end":       testStreamingLists,
+		"lists lead to watches":     testListThenWatch,
+		"media types":               testMediaTypes,
+		"discovery forms agree":     testDiscoveryForms,
+		"client paths exist":        testClientPaths,
+		"fields are documented":     testDocumentation,
+		"kinds have paths":          testKindsHavePaths,
+		"apply by two managers":     testApply,
+		"status and spec are apart": testStatus,
+		"creation by every verb":    testCreation,
+		"subresources never create": testSubresourcesNeverCreate,
+		"lists come in chunks":      testChunks,
+		"dry-run leaves no trace":   testDryRun,
+		"unknown fields are found":  testStrictFields,
+		"deletion and finalizers":   testDeletion,
+		"selectors":                 testSelectors,
+	} {
+		t.Run(name, func(t *testing.T) { rule(t, s) })
+	}
+}
+
+func newSuite(t *testing.T) *suite {
+	t.Helper()
+	config := apiservertest.Start(t).Config
+	clients, err := versioned.NewForConfig(config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	dynamicClient, err := dynamic.NewForConfig(config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	list, err := clients.Discovery().ServerResourcesForGroupVersion(v1alpha1.SchemeGroupVersion.String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &suite{
+		config:    config,
+		clients:   clients,
+		dynamic:   dynamicClient,
+		discovery: clients.Discovery(),
+		resources: list.APIResources,
+	}
+}
+
+// with returns the main resources that have all the verbs. A group without any
+// is a mistake of the test.
+func (s *suite) with(t *testing.T, verbs ...string) []metav1.APIResource {
+	t.Helper()
+	var found []metav1.APIResource
+	for _, resource := range s.resources {
+		missing := func(verb string) bool { return !slices.Contains(resource.Verbs, verb) }
+		if !strings.Contains(resource.Name, "/") && !slices.ContainsFunc(verbs, missing) {
+			found = append(found, resource)
+		}
+	}
+	if len(found) == 0 {
+		t.Fatalf("no resource has the verbs %v", verbs)
+	}
+	return found
+}
+
+// client returns the dynamic client of a resource in a namespace, which is
+// ignored for a cluster-scoped one.
+func (s *suite) client(resource metav1.APIResource, namespace string) dynamic.ResourceInterface {
+	client := s.dynamic.Resource(v1alpha1.SchemeGroupVersion.WithResource(resource.Name))
+	if resource.Namespaced {
+		return client.Namespace(namespace)
+	}
+	return client
+}
+
+// sample returns a valid object of a resource from testdata, under a new name.
+func sample(t *testing.T, resource metav1.APIResource, name string) *unstructured.Unstructured {
+	t.Helper()
+	data, err := os.ReadFile(filepath.Join("testdata", resource.Name+".yaml"))
+	if err != nil {
+		t.Fatalf("every stored resource needs a sample: %v", err)
+	}
+	obj := &unstructured.Unstructured{}
+	if err := yaml.UnmarshalStrict(data, &obj.Object); err != nil {
+		t.Fatal(err)
+	}
+	if obj.GetKind() != resource.Kind {
+		t.Fatalf("the sample of %s is a %s", resource.Name, obj.GetKind())
+	}
+	obj.SetName(name)
+	return obj
+}
+
+// create stores a sample.
+func (s *suite) create(t *testing.T, resource metav1.APIResource, namespace, name string) *unstructured.Unstructured {
+	t.Helper()
+	created, err := s.client(resource, namespace).Create(t.Context(), sample(t, resource, name), metav1.CreateOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return created
+}

@@ -6,7 +6,7 @@ SPDX-License-Identifier: Apache-2.0
 package mirror
 
 // Stats count what a mirror has seen and what it knows. Counters run for the life
-// of the mirror.
+// of a mirror.
 type Stats struct {
 	// StoredEvents, RemovedEvents and Clears count the events taken.
 	StoredEvents, RemovedEvents, Clears int64
@@ -55,6 +55,23 @@ func (m *Mirror) Adapters() []string {
 
 // Confidence returns how far the state can be trusted now.
 func (m *Mirror) Confidence() Confidence { return m.confidence }
+
+// Plus returns s with the counters of an earlier mirror added.
+func (s Stats) Plus(earlier Stats) Stats {
+	s.StoredEvents += earlier.StoredEvents
+	s.RemovedEvents += earlier.RemovedEvents
+	s.Clears += earlier.Clears
+	s.Malformed += earlier.Malformed
+	s.Foreign += earlier.Foreign
+	s.UnknownMedium += earlier.UnknownMedium
+	s.UnknownRemovals += earlier.UnknownRemovals
+	s.UnknownStores += earlier.UnknownStores
+	s.Refused += earlier.Refused
+	s.Dropped += earlier.Dropped
+	s.Remapped += earlier.Remapped
+	s.RuleChanges += earlier.RuleChanges
+	return s
+}
 
 // SetCapacity tells how many blocks the engine has in its own memory, 0 when that
 // is not known. Copies that add up to more prove that a removal meant the last

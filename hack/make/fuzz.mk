@@ -6,4 +6,4 @@ FUZZ ?= .
 
 .PHONY: fuzz
 fuzz: ## Run every fuzz target for FUZZTIME each; FUZZ=regexp chooses.
-	hack/fuzz.sh $(FUZZTIME) '$(FUZZ)'
+	hack/fuzz.sh $(FUZZTIME) '$(value FUZZ)'

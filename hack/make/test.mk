@@ -5,12 +5,12 @@ TESTFLAGS ?=
 
 .PHONY: test
 test: ## Run the unit tests, the prediction test and the fuzz seeds. Needs Go only.
-	go test $(TESTFLAGS) ./...
+	go test $(value TESTFLAGS) ./...
 
 .PHONY: test-race
 test-race: ## Run the same tests under the race detector. Needs a C compiler.
-	CGO_ENABLED=1 go test -race $(TESTFLAGS) ./...
+	CGO_ENABLED=1 go test -race $(value TESTFLAGS) ./...
 
 .PHONY: test-integration
 test-integration: build bin/kubectl ## Run the tests that drive kubectl, libzmq and our programs.
-	hack/test-integration.sh $(TESTFLAGS)
+	hack/test-integration.sh $(value TESTFLAGS)

@@ -29,7 +29,7 @@ type Stream struct {
 // Report opens a stream and sends nothing yet.
 func (s *Instance) Report(t testing.TB) *Stream {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), 6*Patience)
+	ctx, cancel := context.WithCancel(context.Background())
 	t.Cleanup(cancel)
 	stream, err := s.Client(t).Report(ctx)
 	if err != nil {
@@ -77,10 +77,17 @@ func (s *Stream) Heartbeat(last uint64) {
 	s.Send(&pb.ReportRequest{Message: &pb.ReportRequest_Heartbeat{Heartbeat: &pb.Heartbeat{LastSequence: last}}})
 }
 
+// receive gives up after a while, which ends the stream.
+func (s *Stream) receive() (*pb.ReportResponse, error) {
+	watchdog := time.AfterFunc(Patience, s.cancel)
+	defer watchdog.Stop()
+	return s.stream.Recv()
+}
+
 // Receive returns the next answer; the end of the stream fails the test.
 func (s *Stream) Receive() *pb.ReportResponse {
 	s.t.Helper()
-	response, err := s.stream.Recv()
+	response, err := s.receive()
 	if err != nil {
 		s.t.Fatalf("receive: %v", err)
 	}
@@ -106,11 +113,14 @@ func (s *Stream) Acked(sequence uint64) {
 func (s *Stream) End() error {
 	s.t.Helper()
 	for {
-		if _, err := s.stream.Recv(); err != nil {
+		if _, err := s.receive(); err != nil {
 			return err
 		}
 	}
 }
+
+// CloseSend says that nothing more will be sent.
+func (s *Stream) CloseSend() { _ = s.stream.CloseSend() }
 
 // Kill ends the stream at once, as the death of the client's process does.
 func (s *Stream) Kill() { s.cancel() }

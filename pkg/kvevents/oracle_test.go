@@ -10,6 +10,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"strconv"
 	"testing"
 )
@@ -57,9 +58,7 @@ func oracleFields(t *testing.T, event any) map[string]any {
 	fields = map[string]any{}
 	for i, item := range items {
 		if named, ok := item.(map[string]any); ok {
-			for name, value := range named {
-				fields[name] = value
-			}
+			maps.Copy(fields, named)
 			continue
 		}
 		fields[names[i]] = item

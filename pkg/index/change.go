@@ -38,7 +38,7 @@ type GroupKind uint8
 
 // The kinds of KV cache groups.
 const (
-	// UnknownGroup needs something that the engine does not announce.
+	// UnknownGroup needs some of the blocks, but nobody knows which.
 	UnknownGroup GroupKind = iota
 	// FullGroup needs every block of the prefix.
 	FullGroup

@@ -15,8 +15,8 @@ type rules struct {
 	// step is the least common multiple of the block sizes: reuse ends there.
 	step      int
 	blockSize int
-	// unknown groups need something that cannot be checked.
-	unknown bool
+	// unchecked groups have blocks of a size in which the prompt was not given.
+	unchecked bool
 }
 
 // fullRule demands the blocks 0 to n−1.
@@ -25,32 +25,36 @@ type fullRule struct {
 	size int
 }
 
-// partialRule demands the last need blocks before n, or all of them when there are fewer.
+// partialRule demands the last need blocks before n, or all of them when there
+// are fewer. A group whose rule is not known is surely satisfied by all blocks,
+// and may be satisfied by none of them (unsure).
 type partialRule struct {
-	masks []uint16
-	size  int
-	need  int
+	masks  []uint16
+	size   int
+	need   int
+	unsure bool
 }
 
 // rules collects the groups of a holder that live in this family.
 func (sc *scratch) rules(f *family, s *session) rules {
 	r := rules{step: 1}
+	first := true
 	for _, g := range s.current.declared.groups {
 		size := int(g.BlockSize)
 		d := f.directories[g.BlockSize]
 		length, scanned := sc.lengths[d]
-		if g.Kind == UnknownGroup || d == nil || !scanned {
-			r.unknown = true
+		if d != nil && !scanned {
+			r.unchecked = true
 			continue
 		}
 		u := s.current.units[unitKey{d, g.Index}]
 		if g.Kind == FullGroup {
 			r.full = append(r.full, fullRule{run: sc.run(d, u), size: size})
 		} else {
-			r.partial = append(r.partial, partialRule{masks: sc.masks(u, length), size: size, need: g.need()})
+			r.partial = append(r.partial, partialRule{masks: sc.masks(u, length), size: size, need: g.need(), unsure: g.unsure()})
 		}
-		if r.limit == 0 || length*size < r.limit {
-			r.limit = length * size
+		if first || length*size < r.limit {
+			r.limit, first = length*size, false
 		}
 		r.step = lcm(r.step, size)
 		if r.blockSize == 0 || size < r.blockSize {
@@ -60,15 +64,20 @@ func (sc *scratch) rules(f *family, s *session) rules {
 	return r
 }
 
+// unsure reports whether the group's rule is not known: its kind is not, or the
+// engine did not announce the window.
+func (g Group) unsure() bool {
+	return g.Kind == UnknownGroup || (g.Kind == WindowGroup && g.Window == 0)
+}
+
 // need is the number of blocks before the end of a prefix that a partial group
 // must hold. vLLM's sliding window manager asks for ⌈(window−1)/block⌉: the token
-// after the prefix attends to the window−1 tokens before it. A window that was
-// never announced needs everything.
+// after the prefix attends to the window−1 tokens before it.
 func (g Group) need() int {
 	switch {
 	case g.Kind == CheckpointGroup:
 		return 1
-	case g.Window == 0:
+	case g.unsure():
 		return maxDepth
 	}
 	return (int(g.Window) - 1 + int(g.BlockSize) - 1) / int(g.BlockSize)
@@ -85,7 +94,11 @@ func (r *rules) reusable(mask uint16, level int) int {
 	for tokens > 0 {
 		next := tokens
 		for i := range r.partial {
-			if next = r.partial[i].lower(tokens, mask); next < tokens {
+			p := &r.partial[i]
+			if p.unsure && mask&possibleMask != 0 {
+				continue
+			}
+			if next = p.lower(tokens, mask); next < tokens {
 				break
 			}
 		}
@@ -122,7 +135,7 @@ func (r *rules) coldest(tokens int) Tier {
 	}
 	for _, p := range r.partial {
 		end := tokens / p.size
-		for i := max(0, end-p.need); i < end; i++ {
+		for i := max(0, end-p.need); i < end && !p.unsure; i++ {
 			tier = max(tier, bestTier(p.masks[i]))
 		}
 	}

@@ -42,7 +42,7 @@ func (v *HolderView) Exact() bool {
 	if v.Confidence.Conflicts > 0 || v.Confidence.Unresolved > 0 || v.Confidence.Degraded != "" {
 		return false
 	}
-	return !slices.ContainsFunc(v.Groups, func(g Group) bool { return g.Kind == UnknownGroup })
+	return !slices.ContainsFunc(v.Groups, Group.unsure)
 }
 
 // ScopeView counts the blocks of one scope of a holder.

@@ -67,7 +67,7 @@ func (m *Mirror) read(ev *kvevents.Event) reading {
 		r.class = classMalformed
 	case len(ev.Hashes) == blocks:
 		r.class = classChained
-	case g.Kind == GroupWindow || g.Kind == GroupCheckpoint:
+	case g.Kind != GroupFull:
 		r.class = classPartial
 	default:
 		r.class = classMalformed

@@ -1,0 +1,88 @@
+/*
+Copyright 2026 The inference-cache Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// indexPatience is how long the index may take to know what an engine has sent.
+const indexPatience = 30 * time.Second
+
+// Metrics of the subscriber, whose values say how far it is.
+const (
+	metricEngineSequence = "inferencecache_subscriber_engine_sequence"
+	metricPending        = "inferencecache_subscriber_pending_changes"
+	metricMade           = "inferencecache_subscriber_delta_sequence"
+	metricAcknowledged   = "inferencecache_subscriber_acknowledged_sequence"
+)
+
+// awaitIndex waits until the index has applied everything that the engine has
+// sent: the subscriber has taken the newest message, holds nothing back, and
+// what it made of it is acknowledged.
+func (e *engine) awaitIndex(ctx context.Context) error {
+	newest, sent := e.newest()
+	if !sent {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, indexPatience)
+	defer cancel()
+	what := fmt.Sprintf("the index to know message %d of %s", newest, e.backend)
+	return poll(ctx, what, func() (bool, error) {
+		values, err := e.progress(ctx)
+		if err != nil {
+			// The subscriber may not listen yet; that it died is noticed elsewhere.
+			return false, nil
+		}
+		taken, ok := values[metricEngineSequence]
+		return ok && taken >= float64(newest) && values[metricPending] == 0 &&
+			values[metricAcknowledged] == values[metricMade], nil
+	})
+}
+
+// progress reads the subscriber's metrics.
+func (e *engine) progress(ctx context.Context) (map[string]float64, error) {
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+e.metricsAddr+"/metrics", nil)
+	if err != nil {
+		return nil, err
+	}
+	response, err := http.DefaultClient.Do(request)
+	if err != nil {
+		return nil, err
+	}
+	body, err := io.ReadAll(response.Body)
+	if closeErr := response.Body.Close(); err == nil {
+		err = closeErr
+	}
+	if err != nil {
+		return nil, err
+	}
+	return samples(body), nil
+}
+
+// samples reads the text format, for metrics with one series each.
+func samples(text []byte) map[string]float64 {
+	values := map[string]float64{}
+	lines := bufio.NewScanner(bytes.NewReader(text))
+	for lines.Scan() {
+		line := lines.Text()
+		name, _, _ := strings.Cut(line, "{")
+		name, _, _ = strings.Cut(name, " ")
+		value, err := strconv.ParseFloat(line[strings.LastIndexByte(line, ' ')+1:], 64)
+		if err == nil && !strings.HasPrefix(line, "#") {
+			values[name] = value
+		}
+	}
+	return values
+}

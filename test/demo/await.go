@@ -23,7 +23,7 @@ const indexPatience = 30 * time.Second
 // Metrics of the subscriber, whose values say how far it is.
 const (
 	metricEngineSequence = "inferencecache_subscriber_engine_sequence"
-	metricPending        = "inferencecache_subscriber_pending_changes"
+	metricWaiting        = "inferencecache_subscriber_changes_waiting"
 	metricMade           = "inferencecache_subscriber_delta_sequence"
 	metricAcknowledged   = "inferencecache_subscriber_acknowledged_sequence"
 )
@@ -38,16 +38,22 @@ func (e *engine) awaitIndex(ctx context.Context) error {
 	}
 	ctx, cancel := context.WithTimeout(ctx, indexPatience)
 	defer cancel()
-	what := fmt.Sprintf("the index to know message %d of %s", newest, e.backend)
+	what := fmt.Sprintf("message %d of %s to reach the index", newest, e.backend)
+	// One reading of the metrics is not of one moment. Only those that begin
+	// after the message was taken say something about what became of it.
+	taken := false
 	return poll(ctx, what, func() (bool, error) {
 		values, err := e.progress(ctx)
 		if err != nil {
 			// The subscriber may not listen yet; that it died is noticed elsewhere.
 			return false, nil
 		}
-		taken, ok := values[metricEngineSequence]
-		return ok && taken >= float64(newest) && values[metricPending] == 0 &&
-			values[metricAcknowledged] == values[metricMade], nil
+		if !taken {
+			sequence, known := values[metricEngineSequence]
+			taken = known && sequence >= float64(newest)
+			return false, nil
+		}
+		return values[metricWaiting] == 0 && values[metricAcknowledged] == values[metricMade], nil
 	})
 }
 

@@ -192,6 +192,15 @@ func (j *Journal) SetStats(stats *pb.EngineStats) {
 	j.notify()
 }
 
+// Progress returns the newest delta made in this epoch, and whether changes wait
+// for the end of their window. A replica of the index that has acknowledged this
+// delta while nothing waits knows everything that the journal has taken.
+func (j *Journal) Progress() (sequence uint64, waiting bool) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return j.sequence, j.timer != nil
+}
+
 // MirrorStats returns the mirror's counters, over all epochs, and what it knows
 // now.
 func (j *Journal) MirrorStats() (mirror.Stats, mirror.Confidence) {

@@ -93,6 +93,8 @@ type journalCollector struct {
 	journals []*Journal
 	counters map[*prometheus.Desc]func(mirror.Stats) int64
 	gauges   map[*prometheus.Desc]func(mirror.Stats, mirror.Confidence) int64
+	// sequence and waiting are the journal's own progress.
+	sequence, waiting *prometheus.Desc
 }
 
 // NewJournalCollector returns a collector of what journals hold and have seen.
@@ -101,6 +103,10 @@ func NewJournalCollector(journals ...*Journal) prometheus.Collector {
 		journals: journals,
 		counters: map[*prometheus.Desc]func(mirror.Stats) int64{},
 		gauges:   map[*prometheus.Desc]func(mirror.Stats, mirror.Confidence) int64{},
+		sequence: prometheus.NewDesc("inferencecache_subscriber_delta_sequence",
+			"Newest delta made, counted from the start of the epoch.", []string{"rank"}, nil),
+		waiting: prometheus.NewDesc("inferencecache_subscriber_changes_waiting",
+			"1 while changes wait for the end of the window before they are reported.", []string{"rank"}, nil),
 	}
 	counter := func(name, help string, value func(mirror.Stats) int64) {
 		c.counters[prometheus.NewDesc("inferencecache_subscriber_"+name, help, []string{"rank"}, nil)] = value
@@ -143,6 +149,8 @@ func (c *journalCollector) Describe(ch chan<- *prometheus.Desc) {
 	for desc := range c.gauges {
 		ch <- desc
 	}
+	ch <- c.sequence
+	ch <- c.waiting
 }
 
 // Collect implements prometheus.Collector.
@@ -156,5 +164,15 @@ func (c *journalCollector) Collect(ch chan<- prometheus.Metric) {
 		for desc, value := range c.gauges {
 			ch <- prometheus.MustNewConstMetric(desc, prometheus.GaugeValue, float64(value(stats, confidence)), rank)
 		}
+		sequence, waiting := j.Progress()
+		ch <- prometheus.MustNewConstMetric(c.sequence, prometheus.GaugeValue, float64(sequence), rank)
+		ch <- prometheus.MustNewConstMetric(c.waiting, prometheus.GaugeValue, oneIf(waiting), rank)
 	}
+}
+
+func oneIf(is bool) float64 {
+	if is {
+		return 1
+	}
+	return 0
 }

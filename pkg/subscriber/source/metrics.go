@@ -14,6 +14,7 @@ import (
 // Metrics are what sources count, by rank.
 type Metrics struct {
 	connected *prometheus.GaugeVec
+	sequence  *prometheus.GaugeVec
 	counters  map[string]*prometheus.CounterVec
 }
 
@@ -21,6 +22,8 @@ type Metrics struct {
 type RankMetrics struct {
 	// Connected is 1 while subscribed to the live stream.
 	Connected prometheus.Gauge
+	// Sequence is that of the newest message taken, -1 before the first.
+	Sequence prometheus.Gauge
 	// Live and Replayed count messages, Unreadable those that were none or that
 	// could not be decoded, Lost those that will never be had.
 	Live, Replayed, Unreadable, Lost prometheus.Counter
@@ -54,9 +57,13 @@ func NewMetrics(registerer prometheus.Registerer) *Metrics {
 			Name: "inferencecache_subscriber_engine_connected",
 			Help: "1 while subscribed to the events of an engine rank.",
 		}, []string{"rank"}),
+		sequence: prometheus.NewGaugeVec(prometheus.GaugeOpts{
+			Name: "inferencecache_subscriber_engine_sequence",
+			Help: "Sequence of the newest message taken from an engine rank, -1 before the first.",
+		}, []string{"rank"}),
 		counters: map[string]*prometheus.CounterVec{},
 	}
-	registerer.MustRegister(m.connected)
+	registerer.MustRegister(m.connected, m.sequence)
 	for name, help := range counterHelp() {
 		m.counters[name] = prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "inferencecache_subscriber_" + name,
@@ -70,9 +77,12 @@ func NewMetrics(registerer prometheus.Registerer) *Metrics {
 // Rank returns the metrics of one rank.
 func (m *Metrics) Rank(rank uint32) *RankMetrics {
 	label := strconv.FormatUint(uint64(rank), 10)
+	sequence := m.sequence.WithLabelValues(label)
+	sequence.Set(-1)
 	counter := func(name string) prometheus.Counter { return m.counters[name].WithLabelValues(label) }
 	return &RankMetrics{
 		Connected:      m.connected.WithLabelValues(label),
+		Sequence:       sequence,
 		Live:           counter("live_messages_total"),
 		Replayed:       counter("replayed_messages_total"),
 		Unreadable:     counter("unreadable_messages_total"),

@@ -214,6 +214,8 @@ func (s *Source) restarted(ctx context.Context, why string) {
 func (s *Source) take(message kvevents.Message) {
 	s.started, s.last = true, message.Sequence
 	s.digest = s.digestOf(message.Payload)
+	// The sequence is shown when the sink has the message, not before.
+	defer s.opts.Metrics.Sequence.Set(float64(message.Sequence))
 	batch, err := s.decoder.Decode(message.Payload)
 	if err != nil {
 		s.opts.Metrics.Unreadable.Inc()

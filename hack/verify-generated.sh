@@ -33,7 +33,7 @@ before=$(snapshot)
 after=$(snapshot)
 
 if ! scratch_git diff --exit-code --stat "${before}" "${after}"; then
-  scratch_git --no-pager diff "${before}" "${after}" | head -n 200
+  scratch_git --no-pager diff "${before}" "${after}" | sed -n 1,200p
   echo "hack/verify-generated.sh: generated files are out of date; run make generate and commit the result" >&2
   exit 1
 fi

@@ -1,0 +1,82 @@
+/*
+Copyright 2026 The inference-cache Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package indexserver
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"inferencecache.io/inference-cache/pkg/fingerprint"
+	pb "inferencecache.io/inference-cache/pkg/generated/proto/inferencecache/v1alpha1"
+	"inferencecache.io/inference-cache/pkg/index"
+)
+
+func packed(hashes ...uint64) []byte {
+	var out []byte
+	for _, hash := range hashes {
+		out = fingerprint.AppendWire(out, hash)
+	}
+	return out
+}
+
+func TestReadChanges(t *testing.T) {
+	in := []*pb.Change{
+		{Change: &pb.Change_Scope{Scope: &pb.Scope{Id: 3, AdapterId: "sql", BlockSize: 16, Salted: true}}},
+		{Change: &pb.Change_Group{Group: &pb.Group{Index: 1, Kind: pb.GroupKind_GROUP_KIND_WINDOW, SpecKind: "sliding_window", Window: 128, BlockSize: 16}}},
+		{Change: &pb.Change_Store{Store: &pb.Store{
+			Scope: 3, Group: 1, Tier: pb.CacheTier_CACHE_TIER_T2, Certainty: pb.Certainty_CERTAINTY_POSSIBLE,
+			Parent: new(uint64), Depth: 4, Hashes: packed(0x0102030405060708, 9),
+		}}},
+		{Change: &pb.Change_Remove{Remove: &pb.Remove{
+			Scope: 3, Group: 1, Tier: pb.CacheTier_CACHE_TIER_T3, Certainty: pb.Certainty_CERTAINTY_INFERRED, Hashes: packed(10),
+		}}},
+		{Change: &pb.Change_Clear{Clear: &pb.Clear{}}},
+		{Change: &pb.Change_Confidence{Confidence: &pb.Confidence{Conflicts: 1, Unresolved: 2, Degraded: "late"}}},
+	}
+	want := []index.Change{
+		{Op: index.DeclareScope, ScopeID: 3, Scope: index.Scope{Adapter: "sql", BlockSize: 16, Salted: true}},
+		{Op: index.DeclareGroup, Group: index.Group{Index: 1, Kind: index.WindowGroup, SpecKind: "sliding_window", Window: 128, BlockSize: 16}},
+		// A parent of 0 is a parent.
+		{Op: index.Store, ScopeID: 3, GroupIndex: 1, Tier: index.T2, Certainty: index.Possible, HasParent: true, Depth: 4, Hashes: []uint64{0x0102030405060708, 9}},
+		{Op: index.Remove, ScopeID: 3, GroupIndex: 1, Tier: index.T3, Certainty: index.Inferred, Hashes: []uint64{10}},
+		{Op: index.Clear},
+		{Op: index.SetConfidence, Confidence: index.Confidence{Conflicts: 1, Unresolved: 2, Degraded: "late"}},
+	}
+	var r changeReader
+	for range 2 {
+		got, err := r.read("delta.changes", in)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("changes (-want +got):\n%s", diff)
+		}
+	}
+}
+
+func TestReaderGivesLargeMemoryBack(t *testing.T) {
+	store := func(n int) []*pb.Change {
+		return []*pb.Change{{Change: &pb.Change_Store{Store: &pb.Store{Certainty: pb.Certainty_CERTAINTY_ANNOUNCED, Hashes: make([]byte, 8*n)}}}}
+	}
+	var r changeReader
+	for _, n := range []int{keptHashes, 4 * keptHashes, 1} {
+		if _, err := r.read("delta.changes", store(n)); err != nil {
+			t.Fatal(err)
+		}
+		if cap(r.hashes) < n || cap(r.hashes) > max(n, keptHashes) {
+			t.Errorf("room for %d hashes after a message of %d", cap(r.hashes), n)
+		}
+	}
+}
+
+func TestReadingDeltasDoesNotAllocate(t *testing.T) {
+	in := []*pb.Change{{Change: &pb.Change_Store{Store: &pb.Store{Certainty: pb.Certainty_CERTAINTY_ANNOUNCED, Hashes: packed(1, 2, 3)}}}}
+	var r changeReader
+	if n := testing.AllocsPerRun(100, func() { _, _ = r.read("delta.changes", in) }); n > 0 {
+		t.Errorf("%v allocations for a delta, want none", n)
+	}
+}

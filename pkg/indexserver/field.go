@@ -46,7 +46,15 @@ func checkWord(field, value string, limit int) error {
 	return checkText(field, value, limit)
 }
 
-// checkSubdomain refuses what cannot be the name of a Pod or of a CacheBackend.
+// checkPathElement refuses what would not stay one part of "<namespace>/<pod>/<rank>".
+func checkPathElement(field, value string) error {
+	if strings.ContainsAny(value, "/ ") {
+		return invalid(field, "%q has a slash or a blank", value)
+	}
+	return checkText(field, value, maxWordBytes)
+}
+
+// checkSubdomain refuses what cannot be the name of a CacheBackend.
 func checkSubdomain(field, value string) error {
 	if problems := validation.IsDNS1123Subdomain(value); len(problems) > 0 {
 		return invalid(field, "%s", problems[0])

@@ -22,9 +22,9 @@ const (
 )
 
 // helloOf checks a hello and turns it into the index's form. An empty namespace
-// of the holder is that of its backend. A backend selects engines of its own
-// namespace only, so one of another namespace is refused whoever asks; that error
-// is a gRPC status, any other one says what is malformed.
+// of the holder is that of its backend. Whether the caller may speak for the
+// holder and its backend is the Authorizer's to decide. An error that is a gRPC
+// status refuses, any other one says what is malformed.
 func helloOf(h *pb.Hello) (index.Hello, error) {
 	out := index.Hello{
 		Holder:         index.Holder{Namespace: h.GetHolder().GetNamespace(), Pod: h.GetHolder().GetPod(), Rank: h.GetHolder().GetRank()},
@@ -47,24 +47,25 @@ func helloOf(h *pb.Hello) (index.Hello, error) {
 	return out, checkOwnership(&out)
 }
 
+// checkHolder takes a holder by any name that can be shown, because an engine
+// need not run in a Pod. A backend is an object of the API.
 func checkHolder(h *index.Hello) error {
-	if err := checkSubdomain("hello.holder.pod", h.Holder.Pod); err != nil {
-		return err
-	}
 	if h.Holder.Rank >= maxRank {
 		return invalid("hello.holder.rank", "%d, want less than %d", h.Holder.Rank, maxRank)
 	}
 	if h.Backend != (index.Backend{}) {
-		return firstError(
+		if err := firstError(
 			checkNamespace("hello.backend.namespace", h.Backend.Namespace),
 			checkSubdomain("hello.backend.name", h.Backend.Name),
-			checkNamespace("hello.holder.namespace", h.Holder.Namespace),
-		)
+		); err != nil {
+			return err
+		}
 	}
-	if h.Holder.Namespace != "" {
-		return checkNamespace("hello.holder.namespace", h.Holder.Namespace)
-	}
-	return nil
+	return firstError(
+		checkPathElement("hello.holder.namespace", h.Holder.Namespace),
+		checkWord("hello.holder.pod", h.Holder.Pod, maxWordBytes),
+		checkPathElement("hello.holder.pod", h.Holder.Pod),
+	)
 }
 
 func checkSubject(h *index.Hello) error {
@@ -98,9 +99,6 @@ func checkAdapters(adapters []string) error {
 func checkOwnership(h *index.Hello) error {
 	if h.Tenant == ReservedTenant {
 		return status.Errorf(codes.PermissionDenied, "hello.tenant_id: nobody may report for %s", ReservedTenant)
-	}
-	if h.Backend != (index.Backend{}) && h.Backend.Namespace != h.Holder.Namespace {
-		return status.Errorf(codes.PermissionDenied, "hello.backend: %s/%s has no engines in namespace %s", h.Backend.Namespace, h.Backend.Name, h.Holder.Namespace)
 	}
 	return nil
 }

@@ -8,6 +8,7 @@ package indexserver_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 
@@ -30,22 +31,22 @@ func TestHostileHellos(t *testing.T) {
 		"no holder":                {func(h *pb.Hello) { h.Holder = nil }, codes.InvalidArgument, "hello.holder.pod: "},
 		"pod that is a path":       {func(h *pb.Hello) { h.Holder.Pod = "../engine" }, codes.InvalidArgument, "hello.holder.pod: "},
 		"namespace with a newline": {func(h *pb.Hello) { h.Holder.Namespace = "team\n" }, codes.InvalidArgument, "hello.holder.namespace: "},
-		"namespace alone":          {func(h *pb.Hello) { h.Backend, h.Holder.Namespace = nil, "A" }, codes.InvalidArgument, "hello.holder.namespace: "},
+		"namespace with a blank":   {func(h *pb.Hello) { h.Holder.Namespace = "a b" }, codes.InvalidArgument, "hello.holder.namespace: "},
 		"rank":                     {func(h *pb.Hello) { h.Holder.Rank = 1 << 31 }, codes.InvalidArgument, "hello.holder.rank: "},
 		"backend without a name":   {func(h *pb.Hello) { h.Backend.Name = "" }, codes.InvalidArgument, "hello.backend.name: "},
 		"backend without namespace": {func(h *pb.Hello) { h.Backend.Namespace = "" },
 			codes.InvalidArgument, "hello.backend.namespace: "},
-		"somebody else's backend": {func(h *pb.Hello) { h.Backend.Namespace = "others" }, codes.PermissionDenied, "others/cache"},
-		"reserved tenant":         {func(h *pb.Hello) { h.TenantId = indexserver.ReservedTenant }, codes.PermissionDenied, "hello.tenant_id: "},
-		"no tenant":               {func(h *pb.Hello) { h.TenantId = "" }, codes.InvalidArgument, "hello.tenant_id: is required"},
-		"no model":                {func(h *pb.Hello) { h.ModelId = "" }, codes.InvalidArgument, "hello.model_id: is required"},
-		"long model":              {func(h *pb.Hello) { h.ModelId = strings.Repeat("m", 513) }, codes.InvalidArgument, "hello.model_id: 513 bytes"},
-		"no hash scheme":          {func(h *pb.Hello) { h.HashScheme = "" }, codes.InvalidArgument, "hello.hash_scheme: is required"},
-		"engine with an escape":   {func(h *pb.Hello) { h.Engine = "vllm\x1b[2J" }, codes.InvalidArgument, "hello.engine: a character"},
-		"no epoch":                {func(h *pb.Hello) { h.Epoch = 0 }, codes.InvalidArgument, "hello.epoch: "},
-		"deltas of the future":    {func(h *pb.Hello) { h.OldestSequence, h.LastSequence = 9, 3 }, codes.InvalidArgument, "hello.oldest_sequence: "},
-		"nameless adapter":        {func(h *pb.Hello) { h.Adapters = []string{"a", ""} }, codes.InvalidArgument, "hello.adapters[1]: "},
-		"too many adapters":       {func(h *pb.Hello) { h.Adapters = make([]string, 5000) }, codes.InvalidArgument, "hello.adapters: 5000"},
+		"backend in capitals":   {func(h *pb.Hello) { h.Backend.Name = "Cache" }, codes.InvalidArgument, "hello.backend.name: "},
+		"reserved tenant":       {func(h *pb.Hello) { h.TenantId = indexserver.ReservedTenant }, codes.PermissionDenied, "hello.tenant_id: "},
+		"no tenant":             {func(h *pb.Hello) { h.TenantId = "" }, codes.InvalidArgument, "hello.tenant_id: is required"},
+		"no model":              {func(h *pb.Hello) { h.ModelId = "" }, codes.InvalidArgument, "hello.model_id: is required"},
+		"long model":            {func(h *pb.Hello) { h.ModelId = strings.Repeat("m", 513) }, codes.InvalidArgument, "hello.model_id: 513 bytes"},
+		"no hash scheme":        {func(h *pb.Hello) { h.HashScheme = "" }, codes.InvalidArgument, "hello.hash_scheme: is required"},
+		"engine with an escape": {func(h *pb.Hello) { h.Engine = "vllm\x1b[2J" }, codes.InvalidArgument, "hello.engine: a character"},
+		"no epoch":              {func(h *pb.Hello) { h.Epoch = 0 }, codes.InvalidArgument, "hello.epoch: "},
+		"deltas of the future":  {func(h *pb.Hello) { h.OldestSequence, h.LastSequence = 9, 3 }, codes.InvalidArgument, "hello.oldest_sequence: "},
+		"nameless adapter":      {func(h *pb.Hello) { h.Adapters = []string{"a", ""} }, codes.InvalidArgument, "hello.adapters[1]: "},
+		"too many adapters":     {func(h *pb.Hello) { h.Adapters = make([]string, 5000) }, codes.InvalidArgument, "hello.adapters: 5000"},
 	}
 	s := indexservertest.Start(t)
 	for name, test := range tests {
@@ -144,10 +145,13 @@ func TestHostileMessages(t *testing.T) {
 	}
 }
 
-// gatekeeper allows what concerns one tenant.
+// gatekeeper allows what concerns one tenant, and engines in their own namespace.
 type gatekeeper struct{ tenant string }
 
 func (g gatekeeper) MayReport(ctx context.Context, who indexserver.Identity, h *index.Hello) error {
+	if h.Backend.Namespace != h.Holder.Namespace {
+		return fmt.Errorf("backend %s/%s has no engines in %s", h.Backend.Namespace, h.Backend.Name, h.Holder.Namespace)
+	}
 	return g.MayLookup(ctx, who, h.Tenant)
 }
 
@@ -192,5 +196,17 @@ func TestAuthorization(t *testing.T) {
 			stream.Send(&pb.ReportRequest{Message: &pb.ReportRequest_Hello{Hello: hello}})
 			wantEnd(t, stream, test.code, "")
 		})
+	}
+}
+
+func TestHelloForSomebodyElsesBackend(t *testing.T) {
+	s := indexservertest.Start(t, indexservertest.WithAuthorizer(gatekeeper{"team"}))
+	hello := indexservertest.Hello()
+	hello.Backend.Namespace = "others"
+	stream := s.Report(t)
+	stream.Send(&pb.ReportRequest{Message: &pb.ReportRequest_Hello{Hello: hello}})
+	wantEnd(t, stream, codes.PermissionDenied, "others/cache has no engines in team")
+	if views, _ := s.Index.Holders(s.Clock.Now()); len(views) != 0 {
+		t.Errorf("the index has a holder: %v", views)
 	}
 }

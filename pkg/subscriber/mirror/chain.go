@@ -108,7 +108,7 @@ func (m *Mirror) root(adapter, size uint32, salt string) cursor {
 // that has a position keeps it while that of the event is unknown.
 func (m *Mirror) adopt(e *entry, parent uint64, hasParent bool, at cursor) {
 	switch {
-	case at.known:
+	case at.known && at.depth < maxDepth:
 		to := at.at(e.own)
 		if e.node != nil {
 			if e.node.scope == at.scope && e.node.content == to.content {
@@ -221,6 +221,9 @@ func (m *Mirror) wake(parent *entry) {
 		}
 		m.stopWaiting(child)
 		at := after(parent.node)
+		if at.depth >= maxDepth {
+			continue
+		}
 		m.placements = append(m.placements, placement{entry: child, scope: at.scope, at: at.at(child.own)})
 	}
 	if late := m.late[parent.hash]; late != nil {

@@ -115,7 +115,7 @@ func (m *Mirror) pin(p *partial) {
 		return
 	}
 	start, ok := m.startOf(p)
-	if !ok {
+	if !ok || int(start.depth)+len(p.own) > maxDepth {
 		return
 	}
 	known, ok := m.knownPositions(p, start)

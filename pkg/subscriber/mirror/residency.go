@@ -50,17 +50,19 @@ func (m *Mirror) read(ev *kvevents.Event) reading {
 		r.class = classUnknownMedium
 		return r
 	}
-	if r.group, ok = groupIndex(ev); !ok || ev.BlockSize <= 0 || ev.BlockSize > math.MaxInt32 {
+	if r.group, ok = groupIndex(ev); !ok || ev.BlockSize <= 0 || ev.BlockSize > maxBlockSize {
 		r.class = classMalformed
 		return r
 	}
-	if len(ev.Tokens) == 0 && len(ev.Hashes) > 0 {
+	if len(ev.Hashes) > 0 && (len(ev.Tokens) == 0 || m.inLargerBlocks(ev, r)) {
 		r.class, r.group = classUntokened, m.creditedGroup(ev, r.group)
 		return r
 	}
 	g := m.observe(r.group, ev)
 	blocks := len(ev.Tokens) / ev.BlockSize
 	switch {
+	case g == nil:
+		r.class = classMalformed
 	case g.ignored:
 		r.class = classIgnored
 	case len(ev.Tokens)%ev.BlockSize != 0 || len(ev.Hashes) > blocks:
@@ -73,6 +75,13 @@ func (m *Mirror) read(ev *kvevents.Event) reading {
 		r.class = classMalformed
 	}
 	return r
+}
+
+// inLargerBlocks reports whether a store outside of the engine's own memory names
+// blocks that are a multiple of the group's. Their tokens say nothing new.
+func (m *Mirror) inLargerBlocks(ev *kvevents.Event, r reading) bool {
+	g := m.groups[r.group]
+	return r.tier > T1 && g != nil && uint32(ev.BlockSize) > g.BlockSize && uint32(ev.BlockSize)%g.BlockSize == 0
 }
 
 // creditedGroup is the group of an event about blocks known before. A connector

@@ -6,8 +6,10 @@ SPDX-License-Identifier: Apache-2.0
 package mirror
 
 import (
+	"math"
 	"strconv"
 	"strings"
+	"unicode"
 
 	"inferencecache.io/inference-cache/pkg/kvevents"
 )
@@ -38,9 +40,27 @@ type group struct {
 	ignored bool
 }
 
-// maxGroup is the highest group index taken from an event; engines have a
-// handful of groups.
-const maxGroup = 255
+// Bounds of what an index takes. Engines stay far below them; what a broken or
+// hostile event has beyond them is refused here, because an index that refuses a
+// change cannot go on.
+const (
+	// maxGroup is the highest group index.
+	maxGroup = 63
+	// maxBlockSize is the largest number of tokens of a block.
+	maxBlockSize = 1 << 20
+	// maxDepth is the number of blocks of the longest chain.
+	maxDepth = 1 << 24
+	// maxAdapterBytes and maxSpecBytes are the lengths of the longest names.
+	maxAdapterBytes = 512
+	maxSpecBytes    = 256
+)
+
+// reportable says whether a name can be told to an index and shown to people.
+func reportable(name string, limit int) bool {
+	return len(name) <= limit && !strings.ContainsFunc(name, func(r rune) bool {
+		return !unicode.IsPrint(r) || r == unicode.ReplacementChar
+	})
+}
 
 func newRegistry() registry {
 	return registry{
@@ -64,7 +84,7 @@ func (r *registry) adapter(name string, limit int) (uint32, bool) {
 	if ok {
 		return id, true
 	}
-	if len(r.adapters) >= limit {
+	if len(r.adapters) >= limit || !reportable(name, maxAdapterBytes) {
 		return 0, false
 	}
 	id = uint32(len(r.adapters))
@@ -108,20 +128,26 @@ func groupIndex(ev *kvevents.Event) (uint32, bool) {
 	return uint32(ev.Group), true
 }
 
-// observe learns about a group from a BlockStored that describes it.
+// observe learns about a group from a BlockStored that describes it. It returns
+// nil when the event contradicts what the group is known to be.
 func (r *registry) observe(index uint32, ev *kvevents.Event) *group {
 	kind, ignored := kindOf(ev.SpecKind)
 	now := GroupDeclared{Index: index, Kind: kind, SpecKind: ev.SpecKind, BlockSize: uint32(ev.BlockSize)}
 	if kind == GroupWindow && ev.SlidingWindow > 0 {
-		now.Window = uint32(ev.SlidingWindow)
+		now.Window = uint32(min(ev.SlidingWindow, math.MaxInt32))
+	}
+	if !reportable(now.SpecKind, maxSpecBytes) {
+		now.SpecKind = unknownSpec
 	}
 	g := r.groups[index]
-	if g == nil {
+	switch {
+	case g == nil:
 		g = &group{}
 		r.groups[index] = g
-	}
-	if g.GroupDeclared == now {
+	case g.GroupDeclared == now:
 		return g
+	case g.Kind != now.Kind || g.ignored != ignored || g.BlockSize != now.BlockSize:
+		return nil
 	}
 	now.SpecKind = strings.Clone(now.SpecKind)
 	g.GroupDeclared, g.ignored = now, ignored
@@ -130,6 +156,9 @@ func (r *registry) observe(index uint32, ev *kvevents.Event) *group {
 	}
 	return g
 }
+
+// unknownSpec is reported for a kind whose name cannot be.
+const unknownSpec = "unknown"
 
 // kindOf maps an engine's word for a kind of attention to the rule of reuse.
 // Engines without the word have full attention only. A chunked local window is a

@@ -8,6 +8,7 @@ package validation
 import (
 	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 
 	"k8s.io/apimachinery/pkg/util/validation/field"
@@ -24,12 +25,7 @@ func validateEnum[T ~string](value T, supported []T, path *field.Path) field.Err
 
 // validateOptionalEnum is validateEnum for a field that may stay empty.
 func validateOptionalEnum[T ~string](value T, supported []T, path *field.Path) field.ErrorList {
-	for _, known := range supported {
-		if value == known {
-			return nil
-		}
-	}
-	if value == "" {
+	if value == "" || slices.Contains(supported, value) {
 		return nil
 	}
 	return field.ErrorList{field.NotSupported(path, value, supported)}

@@ -3,6 +3,8 @@ Copyright 2026 The inference-cache Authors.
 SPDX-License-Identifier: Apache-2.0
 */
 
+// Package v1alpha1 is the typed client of the group. It is generated but for the
+// files called *_expansion.go.
 package v1alpha1
 
 import (
@@ -27,11 +29,13 @@ type CacheBackendExpansion interface {
 	GetSnapshot(ctx context.Context, name string, options v1alpha1.CacheBackendSnapshotOptions) (*v1alpha1.CacheBackendSnapshot, error)
 }
 
+// GetObservation implements CacheBackendExpansion.
 func (c *cacheBackends) GetObservation(ctx context.Context, name string, options v1alpha1.CacheBackendObservationOptions) (*v1alpha1.CacheBackendObservation, error) {
 	result := &v1alpha1.CacheBackendObservation{}
 	return result, c.getSubresource(ctx, name, "observation", &options, result)
 }
 
+// GetSnapshot implements CacheBackendExpansion.
 func (c *cacheBackends) GetSnapshot(ctx context.Context, name string, options v1alpha1.CacheBackendSnapshotOptions) (*v1alpha1.CacheBackendSnapshot, error) {
 	result := &v1alpha1.CacheBackendSnapshot{}
 	return result, c.getSubresource(ctx, name, "snapshot", &options, result)

@@ -3,6 +3,8 @@ Copyright 2026 The inference-cache Authors.
 SPDX-License-Identifier: Apache-2.0
 */
 
+// Package fake is the typed client of the group for tests. It is generated but for
+// the files called *_expansion.go.
 package fake
 
 import (

@@ -39,7 +39,7 @@ func (s *Server) authenticate(ctx context.Context, method string) (context.Conte
 		s.metrics.refused.WithLabelValues(refusedToken).Inc()
 		return nil, refusal(err, codes.Unauthenticated)
 	}
-	return withIdentity(ctx, who), nil
+	return WithIdentity(ctx, who), nil
 }
 
 // bearerToken reads the token of a call. Several authorization values are as

@@ -155,7 +155,7 @@ func FuzzLookupRouteRequest(f *testing.F) {
 		if proto.Unmarshal(raw, req) != nil {
 			return
 		}
-		out, err := s.LookupRoute(withIdentity(t.Context(), Identity{}), req)
+		out, err := s.LookupRoute(WithIdentity(t.Context(), Identity{}), req)
 		if err != nil {
 			t.Fatal(err)
 		}

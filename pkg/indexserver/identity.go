@@ -90,7 +90,9 @@ func refusal(err error, code codes.Code) error {
 
 type identityKey struct{}
 
-func withIdentity(ctx context.Context, who Identity) context.Context {
+// WithIdentity returns the context of a call by who. It is for callers that have
+// authenticated who by themselves and call the service without a connection.
+func WithIdentity(ctx context.Context, who Identity) context.Context {
 	return context.WithValue(ctx, identityKey{}, who)
 }
 

@@ -8,6 +8,7 @@ package report
 import (
 	"context"
 	"fmt"
+	"io"
 	"net"
 	"net/netip"
 	"slices"
@@ -16,6 +17,8 @@ import (
 
 	"github.com/go-logr/logr"
 	"k8s.io/utils/clock"
+
+	pb "inferencecache.io/inference-cache/pkg/generated/proto/inferencecache/v1alpha1"
 )
 
 // resolveInterval is how often the name of the index is looked up, for replicas
@@ -25,6 +28,12 @@ const resolveInterval = 10 * time.Second
 // Resolver looks a host name up; *net.Resolver is one.
 type Resolver interface {
 	LookupNetIP(ctx context.Context, network, host string) ([]netip.Addr, error)
+}
+
+// Connection is what one session is held over. It is closed with the session.
+type Connection struct {
+	pb.InferenceCacheClient
+	io.Closer
 }
 
 // Config says where a [Fanout] reports to, and as whom.
@@ -44,6 +53,9 @@ type Config struct {
 	Identity Identity
 	// Metrics are required.
 	Metrics *Metrics
+	// Connect opens a connection to one address of the index, once per session.
+	// It dials with the files above when it is nil.
+	Connect func(address string) (Connection, error)
 	// Resolver is the system's when it is nil.
 	Resolver Resolver
 	// Clock is the wall clock when it is nil.
@@ -73,6 +85,9 @@ func NewFanout(config Config, journals ...*Journal) (*Fanout, error) {
 	}
 	if config.ServerName == "" {
 		config.ServerName = host
+	}
+	if config.Connect == nil {
+		config.Connect = config.dial
 	}
 	return &Fanout{config: config, host: host, port: port, journals: journals, peers: map[string]*peer{}}, nil
 }

@@ -82,24 +82,33 @@ func (p *peer) keep(ctx context.Context, j *Journal) {
 // session opens a connection and reports on it. A connection is made for every
 // session, so that renewed certificates count.
 func (p *peer) session(ctx context.Context, j *Journal, metrics *sessionMetrics) (healthy bool, err error) {
-	tlsConfig, err := fileCA{path: p.config.CAFile, serverName: p.config.ServerName}.config()
+	connection, err := p.config.Connect(p.address)
 	if err != nil {
 		return false, err
+	}
+	defer func() { _ = connection.Close() }() // the stream has ended before
+	return runSession(ctx, connection, j, p.config.Identity, p.config.Clock, metrics)
+}
+
+// dial opens a connection with TLS and, if there is one, the token.
+func (c *Config) dial(address string) (Connection, error) {
+	tlsConfig, err := fileCA{path: c.CAFile, serverName: c.ServerName}.config()
+	if err != nil {
+		return Connection{}, err
 	}
 	options := []grpc.DialOption{
 		grpc.WithTransportCredentials(credentials.NewTLS(tlsConfig)),
 		grpc.WithKeepaliveParams(keepalive.ClientParameters{Time: keepaliveInterval, Timeout: keepaliveInterval / 2}),
 		grpc.WithNoProxy(),
 	}
-	if p.config.TokenFile != "" {
-		options = append(options, grpc.WithPerRPCCredentials(fileToken{path: p.config.TokenFile}))
+	if c.TokenFile != "" {
+		options = append(options, grpc.WithPerRPCCredentials(fileToken{path: c.TokenFile}))
 	}
-	connection, err := grpc.NewClient("passthrough:///"+p.address, options...)
+	connection, err := grpc.NewClient("passthrough:///"+address, options...)
 	if err != nil {
-		return false, err
+		return Connection{}, err
 	}
-	defer func() { _ = connection.Close() }() // the stream has ended before
-	return runSession(ctx, pb.NewInferenceCacheClient(connection), j, p.config.Identity, p.config.Clock, metrics)
+	return Connection{InferenceCacheClient: pb.NewInferenceCacheClient(connection), Closer: connection}, nil
 }
 
 // remedy says what to do about the errors that do not go away by themselves.

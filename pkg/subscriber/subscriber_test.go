@@ -131,7 +131,7 @@ func TestMetricsAndHealth(t *testing.T) {
 		t.Errorf("healthz answered %q", body)
 	}
 	for _, want := range []string{
-		`inferencecache_subscriber_stored_events_total{rank="0"} 3`,
+		`inferencecache_subscriber_stored_events_total{rank="0"} 4`,
 		`inferencecache_subscriber_engine_connected{rank="0"} 1`,
 		`inferencecache_subscriber_sessions{address=`,
 	} {

@@ -207,6 +207,7 @@ func (s *Source) restarted(ctx context.Context, why string) {
 	s.opts.Metrics.Restarts.Inc()
 	s.started, s.last, s.digest = false, 0, 0
 	s.hasFloor = false
+	s.opts.Metrics.Sequence.Set(-1)
 	s.opts.Sink.Restart("")
 }
 

@@ -45,13 +45,13 @@ func affine(in resolved, serving []index.Candidate) (Replica, bool) {
 	if !in.hasHead {
 		return Replica{}, false
 	}
-	best, found := index.Candidate{}, false
+	best, most, found := index.Candidate{}, uint64(0), false
 	for _, c := range serving {
 		if trust(c.State) != 0 {
 			continue
 		}
-		if !found || weight(in.head, c.Holder) > weight(in.head, best.Holder) {
-			best, found = c, true
+		if w := weight(in.head, c.Holder); !found || w > most {
+			best, most, found = c, w, true
 		}
 	}
 	return Replica{Match: matchOf(best)}, found

@@ -7,35 +7,52 @@ package routing
 
 import (
 	"cmp"
-	"encoding/binary"
 	"slices"
 
-	"github.com/zeebo/xxh3"
-
+	"inferencecache.io/inference-cache/pkg/fingerprint"
 	"inferencecache.io/inference-cache/pkg/index"
 )
 
+// standing is a match on its way to its rank. The weight is part of it because
+// replicas that are equal in everything else would have it computed again in
+// every comparison.
+type standing struct {
+	*index.Match
+	weight uint64
+}
+
 // rank orders matches by reused tokens, then by the coldest tier they need, then
-// by load, and spreads what is still equal by hashing the prompt's head.
+// by load, and spreads what is still equal by hashing the prompt's head. It
+// changes the matches' tokens when the caller counts them differently.
 func rank(r *Request, in resolved, matches []index.Match) []Replica {
-	replicas := make([]Replica, len(matches))
-	for i, m := range matches {
+	standings := make([]standing, len(matches))
+	for i := range matches {
+		m := &matches[i]
 		if len(r.ChainCounts) > 0 {
 			m.Tokens = countTokens(r.ChainCounts, m.Blocks)
 		}
-		replicas[i] = Replica{Match: m, Score: float64(m.Tokens), HitProbability: hitProbability(m)}
+		standings[i] = standing{Match: m, weight: weight(in.head, m.Holder)}
 	}
-	slices.SortStableFunc(replicas, func(a, b Replica) int {
-		return cmp.Or(
-			cmp.Compare(b.Tokens, a.Tokens),
-			cmp.Compare(a.Tier, b.Tier),
-			cmp.Compare(trust(a.State), trust(b.State)),
-			compareLoad(a.Stats, b.Stats),
-			cmp.Compare(weight(in.head, b.Holder), weight(in.head, a.Holder)),
-			a.Holder.Compare(b.Holder),
-		)
-	})
+	slices.SortFunc(standings, standing.compare)
+	replicas := make([]Replica, len(standings))
+	for i, s := range standings {
+		replicas[i] = Replica{Match: *s.Match, Score: float64(s.Tokens), HitProbability: hitProbability(s.Match)}
+	}
 	return replicas
+}
+
+// compare puts the better first. No two are equal, because holders differ.
+func (s standing) compare(o standing) int {
+	if c := cmp.Or(
+		cmp.Compare(o.Tokens, s.Tokens),
+		cmp.Compare(s.Tier, o.Tier),
+		cmp.Compare(trust(s.State), trust(o.State)),
+		compareLoad(s.Stats, o.Stats),
+		cmp.Compare(o.weight, s.weight),
+	); c != 0 {
+		return c
+	}
+	return s.Holder.Compare(o.Holder)
 }
 
 // countTokens sums the caller's own block sizes.
@@ -47,7 +64,7 @@ func countTokens(counts []int32, blocks int) int {
 	return total
 }
 
-func hitProbability(m index.Match) float64 {
+func hitProbability(m *index.Match) float64 {
 	switch {
 	case m.Tokens == 0:
 		return 0
@@ -99,11 +116,5 @@ func compareLoad(a, b *index.Stats) int {
 // with the highest weight gets the prompt, so a change of the fleet moves only
 // the prompts of the holders that came or went.
 func weight(head uint64, h index.Holder) uint64 {
-	b := make([]byte, 0, 64)
-	b = append(b, h.Namespace...)
-	b = append(b, 0)
-	b = append(b, h.Pod...)
-	b = append(b, 0)
-	b = binary.LittleEndian.AppendUint32(b, h.Rank)
-	return xxh3.HashSeed(b, head)
+	return fingerprint.WithKeys(head, []fingerprint.Key{fingerprint.TextKey(h.Namespace), fingerprint.OffsetKey(h.Pod, int64(h.Rank))})
 }

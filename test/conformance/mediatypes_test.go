@@ -67,19 +67,19 @@ func testMediaTypes(t *testing.T, s *suite) {
 		wantCode int
 		wantType string
 	}{
-		"none":                      {accept: "", wantCode: 200, wantType: json},
-		"anything":                  {accept: "*/*", wantCode: 200, wantType: json},
-		"JSON":                      {accept: json, wantCode: 200, wantType: json},
-		"YAML":                      {accept: yaml, wantCode: 200, wantType: yaml},
-		"protobuf or JSON":          {accept: protobuf + "," + json, wantCode: 200, wantType: json},
-		"protobuf or anything":      {accept: protobuf + ",*/*", wantCode: 200, wantType: json},
-		"CBOR or JSON":              {accept: "application/cbor," + json, wantCode: 200, wantType: json},
-		"protobuf only":             {accept: protobuf, wantCode: 406, wantType: json},
-		"unknown only":              {accept: "text/csv", wantCode: 406, wantType: json},
-		"table":                     {accept: json + ";as=Table;v=v1;g=meta.k8s.io", wantCode: 200, wantType: json},
-		"table or JSON":             {accept: json + ";as=Table;v=v1;g=meta.k8s.io," + json, wantCode: 200, wantType: json},
-		"protobuf table or JSON":    {accept: protobuf + ";as=Table;v=v1;g=meta.k8s.io," + json, wantCode: 200, wantType: json},
-		"metadata":                  {accept: json + ";as=PartialObjectMetadataList;v=v1;g=meta.k8s.io", wantCode: 200, wantType: json},
+		"none":                   {accept: "", wantCode: 200, wantType: json},
+		"anything":               {accept: "*/*", wantCode: 200, wantType: json},
+		"JSON":                   {accept: json, wantCode: 200, wantType: json},
+		"YAML":                   {accept: yaml, wantCode: 200, wantType: yaml},
+		"protobuf or JSON":       {accept: protobuf + "," + json, wantCode: 200, wantType: json},
+		"protobuf or anything":   {accept: protobuf + ",*/*", wantCode: 200, wantType: json},
+		"CBOR or JSON":           {accept: "application/cbor," + json, wantCode: 200, wantType: json},
+		"protobuf only":          {accept: protobuf, wantCode: 406, wantType: json},
+		"unknown only":           {accept: "text/csv", wantCode: 406, wantType: json},
+		"table":                  {accept: json + ";as=Table;v=v1;g=meta.k8s.io", wantCode: 200, wantType: json},
+		"table or JSON":          {accept: json + ";as=Table;v=v1;g=meta.k8s.io," + json, wantCode: 200, wantType: json},
+		"protobuf table or JSON": {accept: protobuf + ";as=Table;v=v1;g=meta.k8s.io," + json, wantCode: 200, wantType: json},
+		"metadata":               {accept: json + ";as=PartialObjectMetadataList;v=v1;g=meta.k8s.io", wantCode: 200, wantType: json},
 		// Metadata alone has a protobuf form whatever the kind is. The garbage
 		// collector asks like this, and the library keeps its word.
 		"protobuf or JSON metadata": {accept: protobuf + ";as=PartialObjectMetadataList;v=v1;g=meta.k8s.io," + json + ";as=PartialObjectMetadataList;v=v1;g=meta.k8s.io", wantCode: 200, wantType: protobuf},

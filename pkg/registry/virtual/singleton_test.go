@@ -20,6 +20,7 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/apiserver/pkg/storage"
 	testingclock "k8s.io/utils/clock/testing"
@@ -152,6 +153,9 @@ func TestSingletonList(t *testing.T) {
 	}
 }
 
+// patience bounds every wait; it only decides when a broken watch is given up on.
+const patience = 30 * time.Second
+
 // next returns a short form of the next event: its type, the revision of the
 // object and whether it ends the initial events.
 func next(t *testing.T, w watch.Interface) string {
@@ -174,7 +178,7 @@ func next(t *testing.T, w watch.Interface) string {
 			text += " end"
 		}
 		return text
-	case <-t.Context().Done():
+	case <-time.After(patience):
 		t.Fatal("no event")
 		return ""
 	}
@@ -279,10 +283,9 @@ func TestSingletonWatchBookmarks(t *testing.T) {
 	}
 	defer w.Stop()
 	got := []string{next(t, w)}
-	for !clock.HasWaiters() {
-		if t.Context().Err() != nil {
-			t.Fatal("no ticker")
-		}
+	hasTicker := func(context.Context) (bool, error) { return clock.HasWaiters(), nil }
+	if err := wait.PollUntilContextTimeout(t.Context(), time.Millisecond, patience, true, hasTicker); err != nil {
+		t.Fatal(err)
 	}
 	clock.Step(time.Minute)
 	got = append(got, next(t, w))

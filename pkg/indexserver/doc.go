@@ -34,7 +34,8 @@ SPDX-License-Identifier: Apache-2.0
 // # Lookups
 //
 // A lookup never fails but for its token: malformed input is an answer with
-// reason NO_HINT that says what is wrong. The tenant ReservedTenant is for
+// reason NO_HINT that says what is wrong. (Only what exceeds Limits.LookupBytes
+// the transport refuses before anybody has read it.) The tenant ReservedTenant is for
 // probes; nobody reports for it and every lookup in it answers NO_HINT.
 //
 // # Health

@@ -16,15 +16,8 @@ import (
 	"inferencecache.io/inference-cache/pkg/indexserver/indexservertest"
 )
 
-func TestMetrics(t *testing.T) {
-	s := startWithFleet(t)
-	lookup(t, s, &pb.LookupRouteRequest{TenantId: "team", ModelId: "llama", PackedBlockHashes: indexservertest.Pack(11, 12)})
-	lookup(t, s, &pb.LookupRouteRequest{TenantId: "team", ModelId: "llama"})
-	lookup(t, s, &pb.LookupRouteRequest{TenantId: "team", ModelId: "llama", PromptText: "hi"})
-	if _, err := pb.NewInferenceCacheClient(s.DialWith(t)).LookupRoute(t.Context(), &pb.LookupRouteRequest{}); err == nil {
-		t.Fatal("a lookup without a token was answered")
-	}
-	want := `
+// fleetMetrics are what is scraped after TestMetrics' calls.
+const fleetMetrics = `
 # HELP inferencecache_index_blocks Blocks that the holders have, by tier. One that several holders have counts for each.
 # TYPE inferencecache_index_blocks gauge
 inferencecache_index_blocks{tier="T1"} 2
@@ -68,7 +61,16 @@ inferencecache_report_streams 3
 inferencecache_unauthenticated_calls_total{token="missing"} 1
 inferencecache_unauthenticated_calls_total{token="refused"} 0
 `
-	if err := testutil.GatherAndCompare(s.Metrics, strings.NewReader(want),
+
+func TestMetrics(t *testing.T) {
+	s := startWithFleet(t)
+	lookup(t, s, &pb.LookupRouteRequest{TenantId: "team", ModelId: "llama", PackedBlockHashes: indexservertest.Pack(11, 12)})
+	lookup(t, s, &pb.LookupRouteRequest{TenantId: "team", ModelId: "llama"})
+	lookup(t, s, &pb.LookupRouteRequest{TenantId: "team", ModelId: "llama", PromptText: "hi"})
+	if _, err := pb.NewInferenceCacheClient(s.DialWith(t)).LookupRoute(t.Context(), &pb.LookupRouteRequest{}); err == nil {
+		t.Fatal("a lookup without a token was answered")
+	}
+	if err := testutil.GatherAndCompare(s.Metrics, strings.NewReader(fleetMetrics),
 		"inferencecache_index_blocks", "inferencecache_index_complete", "inferencecache_index_holders", "inferencecache_lookups_total",
 		"inferencecache_report_blocks_total", "inferencecache_report_deltas_total", "inferencecache_report_streams",
 		"inferencecache_unauthenticated_calls_total"); err != nil {

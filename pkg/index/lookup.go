@@ -118,7 +118,8 @@ func (sc *scratch) match(f *family, s *session) (Match, bool) {
 	return Match{
 		Holder: s.hello.Holder, Backend: s.hello.Backend, HashScheme: s.hello.HashScheme, State: s.state(),
 		Tokens: tokens, Blocks: tokens / r.blockSize, Tier: r.coldest(tokens),
-		Exact: upper == tokens && !inferred && !r.unchecked, Inferred: inferred,
+		Exact:    upper == tokens && !inferred && !r.unchecked && s.current.confidence.Degraded == "",
+		Inferred: inferred,
 		Sequence: s.sequence, LastEvent: s.lastEvent, Stats: s.stats,
 	}, true
 }

@@ -25,26 +25,19 @@ func run(t *testing.T, e *fakeEngine, firstSeen uint64) ([]string, *RankMetrics)
 	e.end = cancel
 	sink := &log{}
 	metrics := NewMetrics(prometheus.NewRegistry()).Rank(0)
-	c := clocktesting.NewFakeClock(time.Unix(1, 0))
-	s := New(Options{Engine: e, Sink: sink, FirstSeen: firstSeen, Metrics: metrics, Clock: c})
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
-		s.Run(ctx)
-	}()
-	// Pauses between attempts pass as soon as somebody waits for them.
-	ticker := time.NewTicker(time.Millisecond)
-	defer ticker.Stop()
-	for {
-		select {
-		case <-done:
-			return sink.lines, metrics
-		case <-ticker.C:
-			if c.HasWaiters() {
-				c.Step(DefaultMaxPause)
-			}
-		}
-	}
+	c := eagerClock{clocktesting.NewFakeClock(time.Unix(1, 0))}
+	New(Options{Engine: e, Sink: sink, FirstSeen: firstSeen, Metrics: metrics, Clock: c}).Run(ctx)
+	return sink.lines, metrics
+}
+
+// eagerClock is a clock on which every pause is over at once.
+type eagerClock struct{ *clocktesting.FakeClock }
+
+func (c eagerClock) After(d time.Duration) <-chan time.Time {
+	c.Step(d)
+	over := make(chan time.Time, 1)
+	over <- c.Now()
+	return over
 }
 
 const (

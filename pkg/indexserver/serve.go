@@ -47,9 +47,8 @@ func (s *Server) Serve(ctx context.Context, listener net.Listener) error {
 		case <-ctx.Done():
 			checks.Shutdown()
 			s.stop(server)
-			<-served
 			s.config.Logger.Info("index server stopped", "address", listener.Addr().String())
-			return nil
+			return <-served
 		case <-ticker.C():
 			s.tick(checks)
 		}

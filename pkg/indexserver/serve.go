@@ -7,6 +7,7 @@ package indexserver
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net"
 	"time"
@@ -48,7 +49,11 @@ func (s *Server) Serve(ctx context.Context, listener net.Listener) error {
 			checks.Shutdown()
 			s.stop(server)
 			s.config.Logger.Info("index server stopped", "address", listener.Addr().String())
-			return <-served
+			if err := <-served; !errors.Is(err, grpc.ErrServerStopped) {
+				return err
+			}
+			// It was stopped before it had begun.
+			return nil
 		case <-ticker.C():
 			s.tick(checks)
 		}

@@ -61,7 +61,7 @@ func (s *Source) replay(ctx context.Context) (done bool) {
 	case err != nil:
 		s.opts.Metrics.ReplayFailures.Inc()
 		logger.V(1).Info("Replay failed", "start", start, "delivered", result.Delivered, "err", err.Error())
-		return result.Delivered == 0
+		return false // that is not the engine's word
 	case verify && result.Ended && result.Delivered == 0 && !result.Hole:
 		// The engine does not have the last message: it begins its own count.
 		s.restarted(ctx, "the engine does not know its last message")
@@ -69,8 +69,8 @@ func (s *Source) replay(ctx context.Context) (done bool) {
 	case result.Hole:
 		s.opts.Metrics.Holes.Inc()
 		return false
-	case !result.Ended && result.Delivered > 1:
-		return false // cut off by a limit
+	case !result.Ended:
+		return false // cut off by a limit or by silence
 	}
 	return true
 }

@@ -5,7 +5,10 @@ SPDX-License-Identifier: Apache-2.0
 
 package index
 
-import "time"
+import (
+	"fmt"
+	"time"
+)
 
 // check refuses changes of which any is invalid and returns the declarations
 // that hold after them. Nothing is applied.
@@ -17,7 +20,7 @@ func check(declared *declarations, changes []Change) (*declarations, error) {
 			after = declared.clone()
 		}
 		if err := c.check(after); err != nil {
-			return nil, err
+			return nil, fmt.Errorf("change %d: %w", i, err)
 		}
 	}
 	return after, nil

@@ -123,13 +123,13 @@ func (l *list) page(tier Tier, after *uint64, yield func(Item) bool) bool {
 		from, inclusive = *after, false
 	}
 	for {
-		lowest, any := uint64(0), false
+		lowest, found := uint64(0), false
 		for _, s := range l.shelves {
-			if h, ok := next(s, from, inclusive); ok && (!any || h < lowest) {
-				lowest, any = h, true
+			if h, ok := next(s, from, inclusive); ok && (!found || h < lowest) {
+				lowest, found = h, true
 			}
 		}
-		if !any {
+		if !found {
 			return true
 		}
 		if it, ok := l.item(lowest, tier); ok && !yield(it) {

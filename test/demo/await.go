@@ -17,7 +17,8 @@ import (
 	"time"
 )
 
-// indexPatience is how long the index may take to know what an engine has sent.
+// indexPatience is how long a subscriber may take to subscribe, and the index to
+// know what an engine has sent.
 const indexPatience = 30 * time.Second
 
 // Metrics of the subscriber, whose values say how far it is.
@@ -27,6 +28,13 @@ const (
 	metricMade           = "inferencecache_subscriber_delta_sequence"
 	metricAcknowledged   = "inferencecache_subscriber_acknowledged_sequence"
 )
+
+// awaitSubscriber waits until somebody has subscribed to an engine's events.
+func awaitSubscriber(ctx context.Context, publisher interface{ WaitSubscribed(context.Context) error }) error {
+	ctx, cancel := context.WithTimeout(ctx, indexPatience)
+	defer cancel()
+	return publisher.WaitSubscribed(ctx)
+}
 
 // awaitIndex waits until the index has applied everything that the engine has
 // sent: the subscriber has taken the newest message, holds nothing back, and

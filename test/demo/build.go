@@ -20,11 +20,16 @@ import (
 // buildNotice is how often a long build says that it goes on.
 const buildNotice = 15 * time.Second
 
-// programs are what the demo runs, by the name of their binary in bin/.
-func programs() map[string]string {
-	return map[string]string{
-		serverProgram:     "./cmd/apiserver",
-		subscriberProgram: "./cmd/kvevent-subscriber",
+// program is a binary in bin/ and the package it is built from.
+type program struct {
+	name, source string
+}
+
+// programs are what the demo runs.
+func programs() []program {
+	return []program{
+		{name: serverProgram, source: "./cmd/apiserver"},
+		{name: subscriberProgram, source: "./cmd/kvevent-subscriber"},
 	}
 }
 
@@ -43,18 +48,18 @@ func build(ctx context.Context, root string, out io.Writer) error {
 	if err := os.MkdirAll(filepath.Join(root, "bin"), 0o755); err != nil {
 		return err
 	}
-	for name, source := range programs() {
-		if err := buildOne(ctx, root, name, source, out); err != nil {
+	for _, p := range programs() {
+		if err := p.build(ctx, root, out); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func buildOne(ctx context.Context, root, name, source string, out io.Writer) error {
+func (p program) build(ctx context.Context, root string, out io.Writer) error {
 	started := time.Now()
-	target := filepath.Join("bin", name)
-	cmd := exec.CommandContext(ctx, "go", "build", "-trimpath", "-buildvcs=false", "-o", target, source)
+	target := filepath.Join("bin", p.name)
+	cmd := exec.CommandContext(ctx, "go", "build", "-buildvcs=false", "-o", target, p.source)
 	cmd.Dir = root
 	done := make(chan error, 1)
 	var output []byte

@@ -36,12 +36,12 @@ type config struct {
 	engine string
 	check  bool
 	limit  time.Duration
+	pace   time.Duration
 }
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	// A second signal ends the program at once.
-	context.AfterFunc(ctx, stop)
+	defer stop()
 	cfg, err := parseFlags(os.Args[1:])
 	if err == nil {
 		err = run(ctx, cfg, os.Stdout)
@@ -51,6 +51,7 @@ func main() {
 	}
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "demo:", err)
+		stop()
 		os.Exit(1)
 	}
 }
@@ -61,6 +62,7 @@ func parseFlags(args []string) (config, error) {
 	flags.StringVar(&cfg.engine, "engine", engineRecorded, "recorded: play recorded engines; sim: run simulated ones until Ctrl-C")
 	flags.BoolVar(&cfg.check, "check", false, "end after the comparison, with status 1 unless every answer is right")
 	flags.DurationVar(&cfg.limit, "limit", 5*time.Minute, "with -check: how long it may take, without the build")
+	flags.DurationVar(&cfg.pace, "pace", 60*time.Millisecond, "least time between two requests to one engine; without effect with -check")
 	if err := flags.Parse(args); err != nil {
 		return cfg, err
 	}
@@ -69,6 +71,9 @@ func parseFlags(args []string) (config, error) {
 	}
 	if cfg.engine != engineRecorded && cfg.engine != engineSimulated {
 		return cfg, fmt.Errorf("-engine=%s: want %s or %s", cfg.engine, engineRecorded, engineSimulated)
+	}
+	if cfg.check {
+		cfg.pace = 0
 	}
 	return cfg, nil
 }
@@ -87,13 +92,13 @@ func run(ctx context.Context, cfg config, out io.Writer) (err error) {
 		ctx, cancel = context.WithTimeout(ctx, cfg.limit)
 		defer cancel()
 	}
-	stage, err := newStage(ctx, root, out)
+	s, err := newStage(ctx, cfg, root, out)
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, stage.close(err == nil)) }()
+	defer func() { err = errors.Join(err, s.close(err == nil)) }()
 	if cfg.engine == engineSimulated {
-		return stage.simulated(cfg.check)
+		return s.simulated()
 	}
-	return stage.recorded(cfg.check)
+	return s.recorded()
 }

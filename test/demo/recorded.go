@@ -7,6 +7,7 @@ package main
 
 import (
 	"context"
+	"slices"
 
 	pb "inferencecache.io/inference-cache/pkg/generated/proto/inferencecache/v1alpha1"
 	"inferencecache.io/inference-cache/test/captures"
@@ -57,6 +58,8 @@ func (s source) open() (*recordedEngine, error) {
 	if err != nil {
 		return nil, err
 	}
+	recording.Requests = slices.DeleteFunc(recording.Requests, func(r captures.Request) bool { return r.Scenario == sideBySide })
+	recording.Frames = slices.DeleteFunc(recording.Frames, func(f captures.Frame) bool { return f.Scenario == sideBySide })
 	p, err := player.New(recording)
 	if err != nil {
 		return nil, err
@@ -68,14 +71,16 @@ func (s source) open() (*recordedEngine, error) {
 
 // play goes through the recording: for every request it sends what the engine
 // had published by then, waits until the index knows, asks, and compares.
-func (e *recordedEngine) play(ctx context.Context, s *server, c *console) (score, error) {
+func (e *recordedEngine) play(ctx context.Context, s *stage) (score, error) {
 	result := score{engine: e.backend, title: e.title}
-	if err := e.player.WaitSubscribed(ctx); err != nil {
+	if err := awaitSubscriber(ctx, e.player); err != nil {
 		return result, err
 	}
 	total := e.prompts()
+	pace := newPacer(s.cfg.pace)
+	defer pace.stop()
 	for i, request := range e.recording.Requests {
-		if request.CachedTokens == nil || request.Scenario == sideBySide {
+		if request.CachedTokens == nil {
 			continue
 		}
 		if err := e.player.AdvanceToRequest(i); err != nil {
@@ -84,27 +89,51 @@ func (e *recordedEngine) play(ctx context.Context, s *server, c *console) (score
 		if err := e.awaitIndex(ctx); err != nil {
 			return result, err
 		}
-		a, err := e.ask(ctx, s, lookupOf(&e.engine, request))
+		a, err := e.ask(ctx, s.server, lookupOf(&e.engine, request))
 		if err != nil {
 			return result, err
 		}
 		a.reused = *request.CachedTokens
 		a.why = e.incomparable(i)
 		result.add(a)
-		c.row(e.backend, result.requests, total, a)
+		s.console.row(e.backend, result.requests, total, a)
+		if err := pace.wait(ctx); err != nil {
+			return result, err
+		}
 	}
-	return result, nil
+	if err := e.finish(); err != nil {
+		return result, err
+	}
+	return result, e.awaitIndex(ctx)
 }
 
-// sideBySide is the scenario whose requests ran at the same time: they were
-// answered before the messages that describe them.
+// finish sends what the last request stored, but not that a reset has ended the
+// recording, so that there is something left to look at.
+func (e *recordedEngine) finish() error {
+	end := -1
+	for i, r := range e.recording.Requests {
+		switch {
+		case r.CachedTokens != nil:
+			end = -1
+		case r.Op == captures.OpReset && end < 0:
+			end = i
+		}
+	}
+	if end < 0 {
+		return e.player.AdvanceToEnd()
+	}
+	return e.player.AdvanceToRequest(end)
+}
+
+// sideBySide is the scenario whose requests ran at the same time and were
+// answered before the messages that describe them. It is left out.
 const sideBySide = "parallel"
 
 // prompts is the number of requests that play goes through.
 func (e *recordedEngine) prompts() int {
 	n := 0
 	for _, r := range e.recording.Requests {
-		if r.CachedTokens != nil && r.Scenario != sideBySide {
+		if r.CachedTokens != nil {
 			n++
 		}
 	}
@@ -143,7 +172,7 @@ func lookupOf(e *engine, r captures.Request) *pb.LookupRouteRequest {
 func (e *recordedEngine) lastLookup() *pb.LookupRouteRequest {
 	for i := len(e.recording.Requests) - 1; i >= 0; i-- {
 		r := e.recording.Requests[i]
-		if r.Scenario != sideBySide && r.CachedTokens != nil && *r.CachedTokens > 0 {
+		if r.CachedTokens != nil && *r.CachedTokens > 0 {
 			return lookupOf(&e.engine, r)
 		}
 	}

@@ -16,8 +16,6 @@ import (
 )
 
 const (
-	// turnPause is the time between two turns of one simulated engine.
-	turnPause = 50 * time.Millisecond
 	// reportPause is the time between two lines about it.
 	reportPause = 2 * time.Second
 	// checkedTurns is how many turns per engine a check takes.
@@ -97,41 +95,40 @@ func (e *simulatedEngine) turn(ctx context.Context, s *server) (answer, error) {
 }
 
 // run goes on until ctx ends or, if turns is not 0, after so many turns.
-func (e *simulatedEngine) run(ctx context.Context, s *server, c *console, turns int) (score, error) {
+func (e *simulatedEngine) run(ctx context.Context, s *stage, turns int) (score, error) {
 	result := score{engine: e.backend, title: e.title}
-	if err := e.sim.WaitSubscribed(ctx); err != nil {
+	if err := awaitSubscriber(ctx, e.sim); err != nil {
 		return result, err
 	}
-	pace := time.NewTicker(turnPause)
-	defer pace.Stop()
+	pace := newPacer(s.cfg.pace)
+	defer pace.stop()
 	reported := time.Now()
 	for turns == 0 || result.requests < turns {
-		a, err := e.turn(ctx, s)
+		a, err := e.turn(ctx, s.server)
 		if err != nil {
 			return result, err
 		}
 		result.add(a)
 		if time.Since(reported) >= reportPause {
 			reported = time.Now()
-			c.progress(result)
+			s.console.progress(result)
 		}
-		select {
-		case <-ctx.Done():
-			return result, ctx.Err()
-		case <-pace.C:
+		if err := pace.wait(ctx); err != nil {
+			return result, err
 		}
 	}
 	return result, nil
 }
 
-// runAll runs the load of all engines at once.
-func runAll(ctx context.Context, engines []*simulatedEngine, s *server, c *console, turns int) ([]score, error) {
+// runAll runs the load of all engines at once. The scores count also when it
+// was interrupted.
+func (s *stage) runAll(engines []*simulatedEngine, turns int) ([]score, error) {
 	scores := make([]score, len(engines))
-	group, ctx := errgroup.WithContext(ctx)
+	group, ctx := errgroup.WithContext(s.ctx)
 	for i, e := range engines {
 		group.Go(func() error {
 			var err error
-			scores[i], err = e.run(ctx, s, c, turns)
+			scores[i], err = e.run(ctx, s, turns)
 			return err
 		})
 	}

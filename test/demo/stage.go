@@ -23,6 +23,7 @@ type stage struct {
 	// ctx ends with the demo, and with its cause when a program dies.
 	ctx     context.Context
 	fail    context.CancelCauseFunc
+	cfg     config
 	root    string
 	dir     string
 	out     io.Writer
@@ -33,12 +34,12 @@ type stage struct {
 }
 
 // newStage starts the API server, with its data in a new temporary folder.
-func newStage(ctx context.Context, root string, out io.Writer) (*stage, error) {
+func newStage(ctx context.Context, cfg config, root string, out io.Writer) (*stage, error) {
 	dir, err := os.MkdirTemp("", "inference-cache-demo-")
 	if err != nil {
 		return nil, err
 	}
-	s := &stage{root: root, dir: dir, out: out, console: &console{out: out}}
+	s := &stage{cfg: cfg, root: root, dir: dir, out: out, console: &console{out: out}}
 	s.ctx, s.fail = context.WithCancelCause(ctx)
 	started := time.Now()
 	if s.server, err = startServer(s.ctx, root, dir); err != nil {
@@ -98,7 +99,7 @@ func (s *stage) attach(e *engine) error {
 }
 
 // recorded plays the recorded engines, all at once.
-func (s *stage) recorded(check bool) error {
+func (s *stage) recorded() error {
 	var engines []*recordedEngine
 	for _, source := range sources() {
 		e, err := source.open()
@@ -117,7 +118,7 @@ func (s *stage) recorded(check bool) error {
 	for i, e := range engines {
 		group.Go(func() error {
 			var err error
-			scores[i], err = e.play(ctx, s.server, s.console)
+			scores[i], err = e.play(ctx, s)
 			return err
 		})
 	}
@@ -127,32 +128,54 @@ func (s *stage) recorded(check bool) error {
 	if err := s.console.scores(scores); err != nil {
 		return err
 	}
-	first := engines[0]
-	return s.finish(check, scores, first.backend, first.lastLookup())
+	var backends []string
+	for _, e := range engines {
+		backends = append(backends, e.backend)
+	}
+	return s.finish(scores, backends, engines[0].lastLookup())
 }
 
-// finish shows what can be done by hand and waits for the end, or judges.
-func (s *stage) finish(check bool, scores []score, backend string, request *pb.LookupRouteRequest) error {
-	t := &tour{root: s.root, server: s.server, out: s.out, kubectl: findKubectl(s.root)}
-	for _, show := range []func() error{
-		func() error { return t.backends(s.ctx) },
-		func() error { return t.observation(s.ctx, backend) },
-		func() error { return t.lookup(s.ctx, request) },
-	} {
-		if err := show(); err != nil {
-			return s.cause(err)
-		}
+// finish shows what can be asked by hand and waits for the end, or judges.
+func (s *stage) finish(scores []score, backends []string, request *pb.LookupRouteRequest) error {
+	if err := s.awaitComplete(request); err != nil {
+		return s.cause(err)
 	}
-	if check {
+	t := s.tour()
+	if err := t.show(s.ctx, backends, request); err != nil {
+		return s.cause(err)
+	}
+	if s.cfg.check {
 		return judge(scores)
 	}
-	t.commands(backend)
+	t.commands(backends[0])
 	<-s.ctx.Done()
 	return s.cause(nil)
 }
 
+// awaitComplete waits until the index says that it knows all engines. After its
+// start it gives those that it has never heard of some time to turn up.
+func (s *stage) awaitComplete(request *pb.LookupRouteRequest) error {
+	waiting := false
+	return poll(s.ctx, "the index to be complete", func() (bool, error) {
+		response, err := s.server.lookup(s.ctx, request)
+		if err != nil || response.GetComplete() {
+			return true, err
+		}
+		if !waiting {
+			waiting = true
+			fmt.Fprintln(s.out)
+			step(s.out, "waiting", "for the index to call itself complete, which a new one does after some seconds")
+		}
+		return false, nil
+	})
+}
+
+func (s *stage) tour() *tour {
+	return &tour{root: s.root, server: s.server, out: s.out, kubectl: findKubectl(s.root)}
+}
+
 // simulated runs the simulated engines until the demo is interrupted.
-func (s *stage) simulated(check bool) error {
+func (s *stage) simulated() error {
 	var engines []*simulatedEngine
 	for i, source := range simulations() {
 		e, err := simulate(source, uint64(i+1))
@@ -166,17 +189,16 @@ func (s *stage) simulated(check bool) error {
 		engines = append(engines, e)
 	}
 	turns := 0
-	if check {
+	if s.cfg.check {
 		turns = checkedTurns
 	} else {
-		t := &tour{root: s.root, server: s.server, out: s.out, kubectl: findKubectl(s.root)}
-		t.commands(engines[0].backend)
+		s.tour().commands(engines[0].backend)
 	}
-	scores, err := runAll(s.ctx, engines, s.server, s.console, turns)
+	scores, err := s.runAll(engines, turns)
 	if err := s.cause(err); err != nil {
 		return err
 	}
-	if err := s.console.scores(scores); err != nil || !check {
+	if err := s.console.scores(scores); err != nil || !s.cfg.check {
 		return err
 	}
 	return judge(scores)

@@ -8,7 +8,6 @@ package main
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"os/exec"
@@ -45,13 +44,30 @@ func findKubectl(root string) string {
 	return ""
 }
 
-// backends prints the list of CacheBackends.
-func (t *tour) backends(ctx context.Context) error {
-	t.prompt("kubectl get cachebackends")
-	if t.kubectl != "" {
-		return t.run(ctx, "get", "cachebackends", "--namespace="+namespace)
+// show asks for everything once.
+func (t *tour) show(ctx context.Context, backends []string, request *pb.LookupRouteRequest) error {
+	list := "/apis/" + v1alpha1.SchemeGroupVersion.String() + "/namespaces/" + namespace + "/cachebackends"
+	if err := t.table(ctx, list, "get", "cachebackends"); err != nil {
+		return err
 	}
-	body, err := t.server.raw(ctx, "/apis/"+v1alpha1.SchemeGroupVersion.String()+"/namespaces/"+namespace+"/cachebackends", tableType)
+	for _, backend := range backends {
+		if err := t.table(ctx, observationPath(backend), "get", "cb", backend, "--subresource=observation"); err != nil {
+			return err
+		}
+	}
+	if err := t.observation(ctx, backends[1]); err != nil {
+		return err
+	}
+	return t.lookup(ctx, request)
+}
+
+// table prints a path of the API as kubectl shows it.
+func (t *tour) table(ctx context.Context, path string, args ...string) error {
+	t.prompt(args...)
+	if t.run(ctx, args...) {
+		return nil
+	}
+	body, err := t.server.raw(ctx, path, tableType)
 	if err != nil {
 		return err
 	}
@@ -88,11 +104,12 @@ func printTable(out io.Writer, table *metav1.Table) error {
 	return w.Flush()
 }
 
-// observation prints what the index holds for one backend.
+// observation prints all that is known of one backend.
 func (t *tour) observation(ctx context.Context, backend string) error {
-	t.prompt("kubectl get cb " + backend + " --subresource=observation -o yaml")
-	if t.kubectl != "" {
-		return t.run(ctx, "get", "cb", backend, "--namespace="+namespace, "--subresource=observation", "-o", "yaml")
+	args := []string{"get", "cb", backend, "--subresource=observation", "-o", "yaml"}
+	t.prompt(args...)
+	if t.run(ctx, args...) {
+		return nil
 	}
 	body, err := t.server.raw(ctx, observationPath(backend), runtime.ContentTypeYAML)
 	if err != nil {
@@ -128,7 +145,7 @@ func (t *tour) lookup(ctx context.Context, request *pb.LookupRouteRequest) error
 // commands prints how to go on by hand.
 func (t *tour) commands(backend string) {
 	kubectl := "kubectl"
-	if t.kubectl != "" {
+	if filepath.Dir(t.kubectl) == filepath.Join(t.root, "bin") {
 		kubectl = t.kubectl
 	}
 	fmt.Fprintf(t.out, `
@@ -149,19 +166,21 @@ Everything keeps running. In another terminal:
 	fmt.Fprint(t.out, "\nCtrl-C ends all of it.\n")
 }
 
-func (t *tour) prompt(command string) {
-	fmt.Fprintf(t.out, "\n$ %s\n", command)
+func (t *tour) prompt(args ...string) {
+	fmt.Fprintf(t.out, "\n$ kubectl %s\n", strings.Join(args, " "))
 }
 
-// run runs kubectl and shows what it says.
-func (t *tour) run(ctx context.Context, args ...string) error {
-	cmd := exec.CommandContext(ctx, t.kubectl, append([]string{"--kubeconfig=" + t.server.kubeconfig()}, args...)...)
-	output, err := cmd.CombinedOutput()
-	if _, writeErr := t.out.Write(output); writeErr != nil {
-		return errors.Join(err, writeErr)
+// run shows what kubectl says. It reports false if there is none, or one that is
+// too old to know the subresource, so that the demo asks by itself.
+func (t *tour) run(ctx context.Context, args ...string) bool {
+	if t.kubectl == "" {
+		return false
 	}
+	cmd := exec.CommandContext(ctx, t.kubectl, append([]string{"--kubeconfig=" + t.server.kubeconfig(), "--namespace=" + namespace}, args...)...)
+	output, err := cmd.Output()
 	if err != nil {
-		return fmt.Errorf("kubectl %s: %w", strings.Join(args, " "), err)
+		return false
 	}
-	return nil
+	_, err = t.out.Write(output)
+	return err == nil
 }

@@ -49,6 +49,7 @@ func (s *Source) replay(ctx context.Context) (done bool) {
 	if verify {
 		start = s.last
 	}
+	s.verified = !verify
 	result, err := s.opts.Engine.Replay(ctx, start, func(message kvevents.Message) error {
 		return s.replayed(ctx, message)
 	})
@@ -84,15 +85,18 @@ func (s *Source) replayed(ctx context.Context, message kvevents.Message) error {
 		if s.digestOf(message.Payload) != s.digest {
 			return errStartedAnew
 		}
+		s.verified = true
 		return nil
 	case s.started && message.Sequence < s.last:
 		return nil
-	case s.started && message.Sequence > s.last+1:
-		// The engine's memory does not reach back to what is missing.
+	case s.started && (message.Sequence > s.last+1 || !s.verified):
+		// The engine's memory does not reach back to what is missing, or just not
+		// to what would prove that it is the same engine.
 		s.bridge(ctx, message.Sequence)
 	case !s.started && message.Sequence > s.opts.FirstSeen:
 		s.bridge(ctx, message.Sequence)
 	}
+	s.verified = true
 	s.take(message)
 	return nil
 }

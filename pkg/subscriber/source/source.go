@@ -63,6 +63,8 @@ type Source struct {
 	// live message can only come from an engine that has started anew.
 	floor    uint64
 	hasFloor bool
+	// verified: the replay at hand has begun with the message known as last.
+	verified bool
 	// idle is the quiet time until the next replay.
 	idle time.Duration
 }

@@ -1,0 +1,37 @@
+/*
+Copyright 2026 The inference-cache Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package histories
+
+import "testing"
+
+const (
+	// count and steps are how many histories a test plays, and how long they are.
+	count = 10_000
+	steps = 24
+)
+
+func TestHistories(t *testing.T) {
+	var sum tally
+	m := newMetrics()
+	for seed := range uint64(count) {
+		play(t, seed, steps, m, &sum)
+		if t.Failed() {
+			return
+		}
+	}
+	t.Logf("%d histories of %d steps: %d answers compared, %d of them hits; at the end %d holders were exact, %d had said what they lack",
+		sum.histories, steps, sum.probes, sum.hits, sum.converged, sum.degraded)
+	if sum.hits < count || sum.converged < count || sum.degraded == 0 {
+		t.Error("the histories test little")
+	}
+}
+
+func FuzzHistories(f *testing.F) {
+	f.Add(uint64(1), uint8(60))
+	f.Fuzz(func(t *testing.T, seed uint64, steps uint8) {
+		play(t, seed, int(steps), newMetrics(), &tally{})
+	})
+}

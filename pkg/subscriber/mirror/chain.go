@@ -117,6 +117,7 @@ func (m *Mirror) adopt(e *entry, parent uint64, hasParent bool, at cursor) {
 			m.stats.Remapped++
 			m.detach(e)
 		}
+		m.stopWaiting(e)
 		e.parent, e.hasParent = parent, hasParent
 		m.place(placement{entry: e, scope: at.scope, at: to})
 	case e.node == nil && hasParent:

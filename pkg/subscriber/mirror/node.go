@@ -182,7 +182,7 @@ func (m *Mirror) sweep(n *node) {
 	n.slots = slices.DeleteFunc(n.slots, func(s slot) bool {
 		return s.emitted == 0 && s.certainty() == 0 && !s.dirty
 	})
-	if n.refs > 0 || len(n.slots) > 0 {
+	if n.refs > 0 || len(n.slots) > 0 || m.nodes[n.nodeKey] != n {
 		return
 	}
 	if n.contested {

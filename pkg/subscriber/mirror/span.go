@@ -22,12 +22,12 @@ type span struct {
 // the engine had announced before. Its block size may be a multiple of theirs; it
 // then covers that many blocks, the hash being that of the last one.
 func (m *Mirror) storeSpan(hash uint64, size uint32, r reading) {
-	var head *entry
-	for e := m.entries[hash]; e != nil; e = e.next {
-		if size%e.blockSize == 0 && (head == nil || e.blockSize > head.blockSize) {
-			head = e
-		}
+	g := m.groups[r.group]
+	if g == nil || g.ignored || size%g.BlockSize != 0 {
+		m.stats.UnknownStores++
+		return
 	}
+	head := m.lookup(hash, g.BlockSize)
 	if head == nil {
 		m.stats.UnknownStores++
 		return

@@ -23,6 +23,9 @@ import (
 
 var update = flag.Bool("update", false, "write the transcripts anew")
 
+// withEngine is the transcript of a server that an engine reports to.
+const withEngine = "engine"
+
 // variable is what differs between two runs, and what stands for it.
 var variable = []struct {
 	pattern *regexp.Regexp
@@ -33,6 +36,9 @@ var variable = []struct {
 	{regexp.MustCompile(`("?resourceVersion"?): ?"\d+"`), `$1: "<version>"`},
 	{regexp.MustCompile(`"?(observed(By|Server))"?: ?"?[^",\s]+"?`), `$1: <server>`},
 	{regexp.MustCompile(`\b(lookup|question)-[a-z0-9]{5}\b`), "$1-<random>"},
+	// Whether the index calls itself complete depends on how long ago it started.
+	{regexp.MustCompile(`"?complete"?: ?(true|false)`), "complete: <warm>"},
+	{regexp.MustCompile(`(?m)^(cluster-default .*\d) +(true|false) +\S+$`), "$1   <warm>   <server>"},
 	// Ages are cells of tables: a longer one moves the cells behind it.
 	{regexp.MustCompile(`(?m)(   )\d+(m\d+)?s( +|$)`), "$1<age>$3"},
 	{regexp.MustCompile(`<age>   +`), "<age>   "},
@@ -55,7 +61,11 @@ func TestTranscripts(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			got := replay(t, newKubectl(t).env(t), string(want))
+			kubectl := newKubectl(t)
+			if name == withEngine {
+				startEngine(t, kubectl.server)
+			}
+			got := replay(t, kubectl.env(t), string(want))
 			if *update {
 				if err := os.WriteFile(file, []byte(got), 0o644); err != nil {
 					t.Fatal(err)
@@ -75,7 +85,7 @@ func replay(t *testing.T, env []string, transcript string) string {
 	t.Helper()
 	var text strings.Builder
 	previous := ""
-	for _, line := range strings.Split(transcript, "\n") {
+	for line := range strings.SplitSeq(transcript, "\n") {
 		comment, isCommand := strings.HasPrefix(line, "#"), strings.HasPrefix(line, "$ ")
 		if !comment && !isCommand {
 			continue

@@ -46,7 +46,8 @@ func startWatch(t *testing.T, env []string, line string) *watching {
 	}()
 	t.Cleanup(func() {
 		cancel()
-		for range w.lines { //nolint:revive // Until the process has let go of the pipe.
+		for range w.lines {
+			// Until the process has let go of the pipe.
 		}
 		// The error says that it was killed, which it was.
 		_ = cmd.Wait()
@@ -91,18 +92,23 @@ func TestWatchCacheBackends(t *testing.T) {
 	w.expect(t, "DELETED", "a", "LMCache", "True")
 }
 
-// TestWatchCacheIndices watches the live index, with and without a name.
+// TestWatchCacheIndices watches the live index, with and without a name, while
+// an engine comes.
 func TestWatchCacheIndices(t *testing.T) {
-	env := newKubectl(t).env(t)
-	for name, line := range map[string]string{
-		"all":     "kubectl get ci -w --output-watch-events",
-		"by name": "kubectl get ci cluster-default -w --output-watch-events",
-	} {
-		t.Run(name, func(t *testing.T) {
-			w := startWatch(t, env, line)
-			w.expect(t, "EVENT", "NAME", "PREFIXES", "CHANGED", "AGE")
-			w.expect(t, "ADDED", "cluster-default", "0")
-		})
+	kubectl := newKubectl(t)
+	env := kubectl.env(t)
+	watches := []*watching{
+		startWatch(t, env, "kubectl get ci -w --output-watch-events"),
+		startWatch(t, env, "kubectl get ci cluster-default -w --output-watch-events"),
+	}
+	for _, w := range watches {
+		w.expect(t, "EVENT", "NAME", "PREFIXES", "CHANGED", "AGE")
+		w.expect(t, "ADDED", "cluster-default", "0")
+	}
+	mustRun(t, env, "kubectl create -f minimal.yaml")
+	startEngine(t, kubectl.server)
+	for _, w := range watches {
+		w.expect(t, "MODIFIED", "cluster-default", "4")
 	}
 }
 

@@ -70,7 +70,5 @@ func union(a, b *metav1.FieldsV1) (*metav1.FieldsV1, error) {
 	if err != nil {
 		return nil, err
 	}
-	joined := &metav1.FieldsV1{}
-	joined.SetRawBytes(raw)
-	return joined, nil
+	return metav1.NewFieldsV1(string(raw)), nil
 }

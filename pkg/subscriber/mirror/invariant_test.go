@@ -6,6 +6,7 @@ SPDX-License-Identifier: Apache-2.0
 package mirror
 
 import (
+	"reflect"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -26,8 +27,9 @@ func (m *Mirror) checkInvariants(t testing.TB) {
 	if len(m.placements)+len(m.pins)+len(m.dirty) > 0 {
 		t.Fatalf("work is left over: %d placements, %d pins, %d changes", len(m.placements), len(m.pins), len(m.dirty))
 	}
-	if diff := cmp.Diff(m.count(t), m.counted(), cmp.AllowUnexported(slotRef{}, nodeKey{}), cmp.Comparer(func(a, b *node) bool { return a == b })); diff != "" {
-		t.Fatalf("counted anew (-) and kept (+):\n%s", diff)
+	if want, got := m.count(t), m.counted(); !reflect.DeepEqual(want, got) {
+		same := cmp.Comparer(func(a, b *node) bool { return a == b })
+		t.Fatalf("counted anew (-) and kept (+):\n%s", cmp.Diff(want, got, cmp.AllowUnexported(slotRef{}, nodeKey{}), same))
 	}
 }
 

@@ -8,6 +8,7 @@ package embedded
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"sync/atomic"
 
 	"github.com/go-logr/logr"
@@ -75,7 +76,7 @@ func verbosity(level zapcore.Level) int {
 // With implements zapcore.Core.
 func (c *logCore) With(fields []zapcore.Field) zapcore.Core {
 	kvs, _ := keysAndValues(fields)
-	return &logCore{log: c.log, quiet: c.quiet, fields: append(c.fields[:len(c.fields):len(c.fields)], kvs...)}
+	return &logCore{log: c.log, quiet: c.quiet, fields: append(slices.Clip(c.fields), kvs...)}
 }
 
 // Check implements zapcore.Core.
@@ -89,7 +90,7 @@ func (c *logCore) Check(entry zapcore.Entry, checked *zapcore.CheckedEntry) *zap
 // Write implements zapcore.Core.
 func (c *logCore) Write(entry zapcore.Entry, fields []zapcore.Field) error {
 	kvs, err := keysAndValues(fields)
-	kvs = append(c.fields[:len(c.fields):len(c.fields)], kvs...)
+	kvs = append(slices.Clip(c.fields), kvs...)
 	fatal := entry.Level >= zapcore.DPanicLevel
 	if fatal || (entry.Level == zapcore.ErrorLevel && !c.quiet.Load() && !harmless.Has(entry.Message)) {
 		c.log.Error(err, "Embedded etcd: "+entry.Message, kvs...)

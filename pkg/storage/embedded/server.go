@@ -12,6 +12,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -118,7 +119,8 @@ func (s *Server) start(ctx context.Context) error {
 			return err
 		}
 	}
-	mctx, cancel := context.WithCancel(context.Background())
+	// The monitor ends with Close, not with the context of the start.
+	mctx, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	s.stopMonitor = cancel
 	s.monitor.Go(func() { s.watchAlarms(mctx) })
 	return nil
@@ -202,8 +204,8 @@ func (s *Server) Close() error {
 			s.etcd.Close()
 		}
 		var errs []error
-		for i := len(s.cleanup) - 1; i >= 0; i-- {
-			errs = append(errs, s.cleanup[i]())
+		for _, undo := range slices.Backward(s.cleanup) {
+			errs = append(errs, undo())
 		}
 		s.closeErr = errors.Join(errs...)
 	})

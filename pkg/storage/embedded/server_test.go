@@ -200,8 +200,7 @@ func TestSecondServerOnSameDirectory(t *testing.T) {
 	if err == nil {
 		t.Fatalf("second server started; close: %v", s.Close())
 	}
-	var inUse *dirlock.InUseError
-	if !errors.As(err, &inUse) {
+	if _, inUse := errors.AsType[*dirlock.InUseError](err); !inUse {
 		t.Errorf("error is %v, want an InUseError", err)
 	}
 	// The loser must not have harmed the winner, whose socket it could see.

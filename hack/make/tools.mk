@@ -7,7 +7,8 @@ bin/kubectl:
 	@tools=$$(hack/tool.sh kubectl); mkdir -p bin; ln -sfn "$$tools/kubectl" bin/kubectl
 
 .PHONY: tools
-tools: bin/kubectl ## Build the pinned tools: protobuf, golangci-lint, kubectl.
+tools: bin/kubectl ## Build the pinned tools: generators, golangci-lint, kubectl, pyzmq.
+	@hack/tool.sh kubegen
 	@hack/tool.sh protobuf
 	@hack/tool.sh golangci
 	@hack/python-env.sh

@@ -155,3 +155,19 @@ func call(t *testing.T, client reflect.Value) {
 	create := client.MethodByName("Create")
 	create.Call([]reflect.Value{ctx, reflect.New(create.Type().In(1).Elem()), reflect.ValueOf(metav1.CreateOptions{})})
 }
+
+// testNames requires what kubectl lets people type: a singular for every
+// resource, and a short name and the group's category for those that are listed.
+func testNames(t *testing.T, s *suite) {
+	for _, resource := range s.with(t) {
+		if want := strings.ToLower(resource.Kind); resource.SingularName != want {
+			t.Errorf("the singular of %s is %q, want %q", resource.Name, resource.SingularName, want)
+		}
+		if !slices.Contains(resource.Verbs, "list") {
+			continue
+		}
+		if len(resource.ShortNames) == 0 || !slices.Contains(resource.Categories, "inferencecache") {
+			t.Errorf("%s has short names %v and categories %v", resource.Name, resource.ShortNames, resource.Categories)
+		}
+	}
+}

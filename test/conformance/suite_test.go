@@ -50,6 +50,8 @@ func TestConformance(t *testing.T) {
 		"status and spec are apart": testStatus,
 		"creation by every verb":    testCreation,
 		"subresources never create": testSubresourcesNeverCreate,
+		"autoscalers find scales":   testScale,
+		"resources are named":       testNames,
 		"lists come in chunks":      testChunks,
 		"dry-run leaves no trace":   testDryRun,
 		"unknown fields are found":  testStrictFields,
@@ -99,6 +101,11 @@ func (s *suite) with(t *testing.T, verbs ...string) []metav1.APIResource {
 		t.Fatalf("no resource has the verbs %v", verbs)
 	}
 	return found
+}
+
+// serves reports whether there is a resource or subresource of that name.
+func (s *suite) serves(name string) bool {
+	return slices.ContainsFunc(s.resources, func(resource metav1.APIResource) bool { return resource.Name == name })
 }
 
 // client returns the dynamic client of a resource in a namespace, which is

@@ -28,7 +28,9 @@ const DefaultBookmarkInterval = time.Minute
 type Source interface {
 	// Read returns the object as it is now, without a resourceVersion, and the
 	// revision of that state. The object belongs to the caller. Revisions never
-	// decrease within a process, and equal revisions mean equal objects.
+	// decrease within a process, and equal revisions mean equal objects. Every
+	// watcher reads after every change, so a state that is costly to compute
+	// should be kept until it changes.
 	Read(ctx context.Context) (runtime.Object, uint64, error)
 	// Subscribe returns a channel that receives after each change of the
 	// revision, until ctx ends. It must hold one pending signal, so that a

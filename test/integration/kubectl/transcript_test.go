@@ -33,11 +33,11 @@ var variable = []struct {
 }{
 	{regexp.MustCompile(`[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}`), "<uid>"},
 	{regexp.MustCompile(`\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(\.\d+)?(Z| [+-]\d{4})`), "<time>"},
-	{regexp.MustCompile(`("?resourceVersion"?): ?"\d+"`), `$1: "<version>"`},
-	{regexp.MustCompile(`"?(observed(By|Server))"?: ?"?[^",\s]+"?`), `$1: <server>`},
+	{regexp.MustCompile(`("?resourceVersion"?: ?")\d+"`), `$1<version>"`},
+	{regexp.MustCompile(`("?(observedBy|observedServer)"?: ?"?)[^",\s]+`), `$1<server>`},
 	{regexp.MustCompile(`\b(lookup|question)-[a-z0-9]{5}\b`), "$1-<random>"},
 	// Whether the index calls itself complete depends on how long ago it started.
-	{regexp.MustCompile(`"?complete"?: ?(true|false)`), "complete: <warm>"},
+	{regexp.MustCompile(`("?complete"?: ?)(true|false)`), "$1<warm>"},
 	{regexp.MustCompile(`(?m)^(cluster-default .*\d) +(true|false) +\S+$`), "$1   <warm>   <server>"},
 	// Ages are cells of tables: a longer one moves the cells behind it.
 	{regexp.MustCompile(`(?m)(   )\d+(m\d+)?s( +|$)`), "$1<age>$3"},

@@ -1,0 +1,55 @@
+/*
+Copyright 2026 The inference-cache Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package rest
+
+import (
+	"context"
+	"testing"
+
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
+
+	"inferencecache.io/inference-cache/pkg/apis/inferencecache"
+)
+
+// fakeLive knows nothing about everything.
+type fakeLive struct{}
+
+func (fakeLive) Observe(context.Context, types.NamespacedName, types.UID,
+	*inferencecache.CacheBackendObservationOptions) (*inferencecache.CacheBackendObservation, error) {
+	return &inferencecache.CacheBackendObservation{}, nil
+}
+
+func (fakeLive) ListSnapshot(context.Context, types.NamespacedName, types.UID,
+	*inferencecache.CacheBackendSnapshotOptions) (*inferencecache.CacheBackendSnapshot, error) {
+	return &inferencecache.CacheBackendSnapshot{}, nil
+}
+
+func (fakeLive) Get(context.Context) (*inferencecache.CacheIndex, uint64, error) {
+	return &inferencecache.CacheIndex{}, 0, nil
+}
+
+func (fakeLive) Subscribe(context.Context) <-chan struct{} { return nil }
+
+func (fakeLive) Lookup(context.Context, string, *inferencecache.RouteLookup) error { return nil }
+
+func TestNewStorageNeedsAllLiveData(t *testing.T) {
+	tests := map[string]func(*LiveData){
+		"observer":  func(l *LiveData) { l.Observer = nil },
+		"snapshots": func(l *LiveData) { l.Snapshots = nil },
+		"index":     func(l *LiveData) { l.Index = nil },
+		"routes":    func(l *LiveData) { l.Routes = nil },
+	}
+	for name, remove := range tests {
+		t.Run(name, func(t *testing.T) {
+			live := LiveData{Observer: fakeLive{}, Snapshots: fakeLive{}, Index: fakeLive{}, Routes: fakeLive{}}
+			remove(&live)
+			if _, err := NewStorage(runtime.NewScheme(), nil, live); err == nil {
+				t.Error("storage was made that would panic on its first read")
+			}
+		})
+	}
+}

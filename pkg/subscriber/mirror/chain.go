@@ -50,7 +50,9 @@ type placement struct {
 
 // learn takes the mapping from hashes to contents out of a store that lists every
 // block. Residency is another matter; see store.
-func (m *Mirror) learn(ev *kvevents.Event, r reading) {
+func (m *Mirror) learn(ev *kvevents.Event) {
+	first := len(m.learned)
+	m.learned = append(m.learned, make([]*entry, len(ev.Hashes))...)
 	adapter, ok := m.adapter(adapterOf(ev), m.opts.Limits.Scopes)
 	if !ok {
 		m.refuse(len(ev.Hashes))
@@ -65,13 +67,16 @@ func (m *Mirror) learn(ev *kvevents.Event, r reading) {
 		keys, salt := m.blockKeys(extraKeys(ev, i), ev.LoRAName, root)
 		own = fingerprint.WithKeys(own, keys)
 		if root {
-			at = m.root(adapter, size, firstNonEmpty(salt, ev.CacheSalt))
+			salt = firstNonEmpty(salt, ev.CacheSalt)
+			m.noteSalt(salt)
+			at = m.root(adapter, size, salt)
 		}
 		e := m.obtain(ev.Hashes[i].Uint64(), size)
 		if e == nil {
 			m.refuse(len(ev.Hashes) - i)
 			return
 		}
+		m.learned[first+i] = e
 		e.adapter, e.own, e.hasOwn = adapter, own, true
 		m.adopt(e, parent, hasParent, at)
 		at = cursor{}

@@ -18,8 +18,8 @@ type runKey struct {
 // join.
 const removalWindow = 16
 
-// keptDirty is the capacity up to which the list of changed slots is kept.
-const keptDirty = 1 << 15
+// keptScratch is the capacity up to which scratch space is kept.
+const keptScratch = 1 << 15
 
 // Flush returns the difference between what was reported last and what is. A
 // block that came and went in between is not mentioned. The result is nil when
@@ -39,7 +39,7 @@ func (m *Mirror) Flush() []Change {
 	}
 	clear(m.dirty)
 	m.dirty = m.dirty[:0]
-	if cap(m.dirty) > keptDirty {
+	if cap(m.dirty) > keptScratch {
 		m.dirty = nil
 	}
 	if m.confidence != m.told {

@@ -92,6 +92,10 @@ func TestUnresolved(t *testing.T) {
 			batches: batches{one(stored(hashes(1), blocks(1, 2), keys(text("a")), inWindow(0, 5)))},
 			want:    []answer{askAs("", "a", 4, 1), ask(0, 1)},
 		},
+		"a salt that is not listed, but known": {
+			batches: batches{one(stored(hashes(9), blocks(9), keys(text("a")), window)), one(stored(hashes(2, 3), blocks(1, 2, 3), keys(nil, nil), window))},
+			want:    []answer{askInexact(0, 1, 2, 3), {prompt: prompt{salt: "a", tokens: promptOf(1, 2, 3)}, inexact: true}},
+		},
 		"an unlisted block may have had a key": {
 			batches: batches{one(stored(hashes(2), blocks(1, 2), window)), one(removed(hashes(2), inGroup(0)))},
 			want:    []answer{ask(0, 1, 2)},

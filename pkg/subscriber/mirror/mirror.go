@@ -31,6 +31,9 @@ type Mirror struct {
 	// copies counts the copies in T1 by group, for the audit.
 	copies map[uint32]int64
 
+	// salts are those named last, oldest first.
+	salts []string
+
 	// placements and pins are work that was found while doing other work.
 	placements []placement
 	pins       []*partial
@@ -38,6 +41,11 @@ type Mirror struct {
 
 	dirty   []slotRef
 	cleared bool
+	// readings are those of the events of a segment.
+	readings []reading
+	// learned are the entries of the chained stores of a segment, in order; nil
+	// for a hash for which there is no room.
+	learned []*entry
 
 	confidence, told Confidence
 	stats            Stats
@@ -109,25 +117,33 @@ func (m *Mirror) Pending() int { return len(m.dirty) }
 // is learned from all of them first: a window group announces its blocks before
 // the full group of the same step says where they lie.
 func (m *Mirror) applySegment(events []kvevents.Event) {
+	m.learned, m.readings = m.learned[:0], m.readings[:0]
 	for i := range events {
+		var r reading
 		if ev := &events[i]; ev.Kind == kvevents.BlockStored && !m.rejectsUnchained(ev) {
-			if r := m.read(ev); r.class == classChained {
-				m.learn(ev, r)
+			if r = m.read(ev); r.class == classChained {
+				m.learn(ev)
 			}
 		}
+		m.readings = append(m.readings, r)
 	}
 	if m.unchained {
 		return
 	}
+	learned := m.learned
 	for i := range events {
 		switch ev := &events[i]; ev.Kind {
 		case kvevents.BlockStored:
 			m.stats.StoredEvents++
-			m.store(ev)
+			learned = m.store(ev, m.readings[i], learned)
 		case kvevents.BlockRemoved:
 			m.stats.RemovedEvents++
 			m.remove(ev)
 		}
+	}
+	clear(m.learned)
+	if cap(m.learned) > keptScratch {
+		m.learned = nil
 	}
 }
 

@@ -27,6 +27,8 @@ type node struct {
 	// contested: two engine hashes, or two namespaces, had this content.
 	contested bool
 	inline    [1]slot
+	// heir is used while a snapshot is taken, and nil otherwise.
+	heir *node
 }
 
 // slot is the residency of a content in one group and tier.

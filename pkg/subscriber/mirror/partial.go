@@ -7,6 +7,7 @@ package mirror
 
 import (
 	"slices"
+	"strings"
 
 	"inferencecache.io/inference-cache/pkg/fingerprint"
 	"inferencecache.io/inference-cache/pkg/kvevents"
@@ -91,7 +92,8 @@ func (m *Mirror) describe(p *partial, ev *kvevents.Event) {
 		// the first one listed.
 		keys, salt := m.blockKeys(extraKeys(ev, i), ev.LoRAName, i == 0 && !ev.HasParent)
 		if salt != "" {
-			p.salt, p.saltListed = salt, true
+			p.salt, p.saltListed = strings.Clone(salt), true
+			m.noteSalt(salt)
 		}
 		p.hashes = append(p.hashes, ev.Hashes[i].Uint64())
 		p.keys = append(p.keys, cloneKeys(keys))
@@ -226,7 +228,7 @@ func (m *Mirror) placeFixed(p *partial, at cursor, known, low, high []int) {
 }
 
 // mark makes every block possible that a hash without a position may mean.
-func (m *Mirror) mark(p *partial, at cursor, known, low, high []int) {
+func (m *Mirror) mark(p *partial, start cursor, known, low, high []int) {
 	candidate := make([]bool, len(p.own))
 	for i := range p.hashes {
 		if known[i] != unknownPosition {
@@ -241,6 +243,22 @@ func (m *Mirror) mark(p *partial, at cursor, known, low, high []int) {
 			candidate[position] = false
 		}
 	}
+	m.markChain(p, start, candidate)
+	if p.hasParent || p.salt != "" {
+		return
+	}
+	// The first block is not listed, or its list says that there is no salt. In
+	// the first case any salt may separate the chain; those are tried that the
+	// engine has named elsewhere.
+	for _, salt := range m.salts {
+		if at := m.root(p.adapter, p.size, salt); at.known {
+			m.markChain(p, at, candidate)
+		}
+	}
+}
+
+// markChain marks the candidates among the blocks of a chain.
+func (m *Mirror) markChain(p *partial, at cursor, candidate []bool) {
 	for i, own := range p.own {
 		to := at.at(own)
 		at = cursor{parent: fingerprint.Parent{Hash: to.content, Present: true}, scope: at.scope, depth: to.depth + 1}
@@ -254,6 +272,20 @@ func (m *Mirror) mark(p *partial, at cursor, known, low, high []int) {
 		m.touch(n, s)
 		p.marked = append(p.marked, n)
 	}
+}
+
+// maxSalts is how many salts are remembered.
+const maxSalts = 16
+
+// noteSalt remembers a salt, in place of the oldest one when there are many.
+func (m *Mirror) noteSalt(salt string) {
+	if salt == "" || slices.Contains(m.salts, salt) {
+		return
+	}
+	if len(m.salts) == maxSalts {
+		m.salts = slices.Delete(m.salts, 0, 1)
+	}
+	m.salts = append(m.salts, strings.Clone(salt))
 }
 
 // unmark takes back what a partial made possible.

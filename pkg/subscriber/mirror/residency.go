@@ -99,9 +99,9 @@ func (m *Mirror) creditedGroup(ev *kvevents.Event, index uint32) uint32 {
 	return index
 }
 
-// store takes the residency out of a BlockStored.
-func (m *Mirror) store(ev *kvevents.Event) {
-	r := m.read(ev)
+// store takes the residency out of a BlockStored. Learned begins with the entries
+// of the next chained store; what follows them is returned.
+func (m *Mirror) store(ev *kvevents.Event, r reading, learned []*entry) []*entry {
 	if r.tier > T1 {
 		m.noticeTiers()
 	}
@@ -110,11 +110,12 @@ func (m *Mirror) store(ev *kvevents.Event) {
 	}
 	switch r.class {
 	case classChained:
-		for i := range ev.Hashes {
-			if e := m.lookup(ev.Hashes[i].Uint64(), uint32(ev.BlockSize)); e != nil {
+		for _, e := range learned[:len(ev.Hashes)] {
+			if e != nil {
 				m.addCopy(e, r.group, r.tier)
 			}
 		}
+		return learned[len(ev.Hashes):]
 	case classPartial:
 		m.storePartial(ev, r)
 	case classUntokened:
@@ -129,6 +130,7 @@ func (m *Mirror) store(ev *kvevents.Event) {
 		m.stats.Malformed++
 		m.confidence.Degraded = "the engine sent events that contradict themselves"
 	}
+	return learned
 }
 
 // remove takes copies away.

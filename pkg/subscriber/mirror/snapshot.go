@@ -41,41 +41,53 @@ func (m *Mirror) Snapshot() []Change {
 			cmp.Compare(a.tier, b.tier), cmp.Compare(a.certainty, b.certainty))
 	})
 	for _, key := range keys {
-		out = appendRuns(out, key, buckets[key])
+		out = m.appendRuns(out, key, buckets[key])
 	}
 	return append(out, ConfidenceChanged{m.told})
 }
 
 // appendRuns cuts a set of contents into runs as long as they get when every
 // content is followed by one of its children at most.
-func appendRuns(out []Change, key runKey, nodes []*node) []Change {
-	byContent := make(map[uint64]*node, len(nodes))
+func (m *Mirror) appendRuns(out []Change, key runKey, nodes []*node) []Change {
 	for _, n := range nodes {
-		byContent[n.content] = n
-	}
-	heir := make(map[*node]*node, len(nodes))
-	for _, n := range nodes {
-		parent := byContent[n.parent]
-		if parent == nil || !n.follows(parent) {
-			continue
-		}
-		if other := heir[parent]; other == nil || n.content < other.content {
-			heir[parent] = n
+		if parent := m.reportedParent(n, key); parent != nil && (parent.heir == nil || n.content < parent.heir.content) {
+			parent.heir = n
 		}
 	}
-	heads := slices.DeleteFunc(nodes, func(n *node) bool {
-		parent := byContent[n.parent]
-		return parent != nil && heir[parent] == n
-	})
+	var heads []*node
+	for _, n := range nodes {
+		if parent := m.reportedParent(n, key); parent == nil || parent.heir != n {
+			heads = append(heads, n)
+		}
+	}
 	slices.SortFunc(heads, func(a, b *node) int {
 		return cmp.Or(cmp.Compare(a.depth, b.depth), cmp.Compare(a.content, b.content))
 	})
 	for _, head := range heads {
 		run := startRun(key, head)
-		for n := heir[head]; n != nil; n = heir[n] {
+		for n := head.heir; n != nil; n = n.heir {
 			run.Hashes = append(run.Hashes, n.content)
 		}
 		out = append(out, run)
 	}
+	for _, n := range nodes {
+		n.heir = nil
+	}
 	return out
+}
+
+// reportedParent returns the content before n if that is reported in the same
+// place, else nil.
+func (m *Mirror) reportedParent(n *node, key runKey) *node {
+	if !n.hasParent {
+		return nil
+	}
+	parent := m.nodes[nodeKey{scope: n.scope, content: n.parent}]
+	if parent == nil || !n.follows(parent) {
+		return nil
+	}
+	if s := parent.find(key.group, key.tier); s == nil || s.emitted != key.certainty {
+		return nil
+	}
+	return parent
 }

@@ -73,7 +73,7 @@ func TestSource(t *testing.T) {
 		"restart seen live, later":      {script: []step{live, live, live, restart, missed, live}, want: []string{"0", "1", "2", anew, "1000", "1001"}},
 		"restart behind a connection":   {script: []step{live, live, restart, broken, missed, live}, want: []string{"0", "1", anew, "1000", "1001"}},
 		"restart that counted further":  {script: []step{live, live, restart, missed, missed, missed, broken, live}, want: []string{"0", "1", anew, "1000", "1001", "1002", "1003"}},
-		"restart that proves nothing":   {script: []step{live, live, restart, missed, missed, missed, forget(2), broken, live}, want: []string{"0", "1", lost, "1002", "1003"}},
+		"restart that proves nothing":   {script: []step{live, live, restart, missed, missed, missed, forget(1), broken, live}, want: []string{"0", "1", lost, "1002", "1003"}},
 		"restart that is silent":        {script: []step{live, live, restart, idle}, want: []string{"0", "1", anew}},
 		"without replay":                {unreplayed: true, script: []step{live, live}, want: []string{"0", "1"}},
 		"without replay, late":          {unreplayed: true, before: 1, script: []step{live, live}, want: []string{history, "1", "2"}},

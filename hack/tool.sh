@@ -50,7 +50,7 @@ if [[ ! -d "${target}" ]]; then
   if grep -q '^tool' go.mod; then
     mapfile -t -O "${#packages[@]}" packages < <(go list tool)
   fi
-  GOFLAGS="-mod=readonly -buildvcs=false" go build -trimpath -ldflags "${ldflags[*]}" -o "${building}/" "${packages[@]}"
+  GOFLAGS="-mod=readonly -buildvcs=false" go build -ldflags "${ldflags[*]}" -o "${building}/" "${packages[@]}"
   chmod 0755 "${building}"
   mv -T "${building}" "${target}" 2>/dev/null || [[ -d "${target}" ]]
 fi

@@ -11,7 +11,7 @@ build: ## Build every program of cmd/ into bin/.
 		name=$$(basename "$$directory"); \
 		case " $(PREFIXED_PROGRAMS) " in *" $$name "*) program=inference-cache-$$name ;; *) program=$$name ;; esac; \
 		echo "go build -o bin/$$program ./cmd/$$name"; \
-		go build -trimpath -o "bin/$$program" "./cmd/$$name"; \
+		go build -o "bin/$$program" "./cmd/$$name"; \
 	done
 
 .PHONY: clean

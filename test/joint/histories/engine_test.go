@@ -36,8 +36,8 @@ type engine struct {
 	retain int
 	// faults: sockets lose messages; clumsy: the last replay did.
 	faults, clumsy bool
-	live   *liveStream
-	held   *kvevents.Message
+	live           *liveStream
+	held           *kvevents.Message
 }
 
 var _ source.Engine = (*engine)(nil)

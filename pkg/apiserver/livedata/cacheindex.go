@@ -72,6 +72,7 @@ func (r *IndexReader) Subscribe(ctx context.Context) <-chan struct{} {
 	_, seen, _ := r.Get(ctx)
 	ticker := r.source.Clock.NewTicker(SignalInterval)
 	go func() {
+		defer close(signals)
 		defer ticker.Stop()
 		for {
 			select {

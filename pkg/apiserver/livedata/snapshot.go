@@ -45,7 +45,8 @@ func (l SnapshotLister) ListSnapshot(_ context.Context, backend types.Namespaced
 		Model:   options.Model,
 		Tier:    parseTier(inferencecache.CacheTier(options.Tier)),
 		After:   from.after(),
-		Limit:   limit,
+		// One more, because the first may be the last of the page before.
+		Limit: limit + 1,
 	})
 	answer := &inferencecache.CacheBackendSnapshot{
 		ObservedBy: l.Name,

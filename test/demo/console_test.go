@@ -119,10 +119,3 @@ func TestParseFlags(t *testing.T) {
 		})
 	}
 }
-
-func TestSamples(t *testing.T) {
-	text := "# HELP a A.\n# TYPE a gauge\na{rank=\"0\"} 7\nb 1.5e+06\nnot a number\n\n"
-	if diff := cmp.Diff(map[string]float64{"a": 7, "b": 1.5e6}, samples([]byte(text))); diff != "" {
-		t.Errorf("samples (-want +got):\n%s", diff)
-	}
-}

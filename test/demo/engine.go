@@ -73,7 +73,7 @@ func (e *engine) ask(ctx context.Context, s *server, request *pb.LookupRouteRequ
 	}
 	a := answer{prompt: len(request.GetTokenIds()), exact: true, reason: response.GetReasonCode()}
 	for _, replica := range response.GetReplicaScores() {
-		if replica.GetPod() == e.pod && a.reason == "PREFIX_MATCH" {
+		if replica.GetPod() == e.pod {
 			a.matched, a.exact = int(replica.GetMatchedTokens()), replica.GetExact()
 			a.tier = strings.TrimPrefix(replica.GetTier().String(), "CACHE_TIER_")
 		}

@@ -15,6 +15,8 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/serializer"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
+	"inferencecache.io/inference-cache/pkg/adapters"
+	"inferencecache.io/inference-cache/pkg/adapters/admission"
 	"inferencecache.io/inference-cache/pkg/apis/inferencecache"
 	"inferencecache.io/inference-cache/pkg/apis/inferencecache/install"
 	"inferencecache.io/inference-cache/pkg/apis/inferencecache/validation"
@@ -67,7 +69,7 @@ func TestExamplesAreValid(t *testing.T) {
 func validate(object runtime.Object) field.ErrorList {
 	switch o := object.(type) {
 	case *inferencecache.CacheBackend:
-		return validation.ValidateCacheBackend(o)
+		return validation.ValidateCacheBackend(o, admission.New(adapters.All()))
 	case *inferencecache.CachePolicy:
 		return validation.ValidateCachePolicy(o)
 	case *inferencecache.CacheTenant:

@@ -1,0 +1,102 @@
+/*
+Copyright 2026 The inference-cache Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package progress
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// pollInterval is how often the metrics are read.
+const pollInterval = 5 * time.Millisecond
+
+// Metrics of the subscriber that say how far it is.
+const (
+	engineSequence = "inferencecache_subscriber_engine_sequence"
+	engineRestarts = "inferencecache_subscriber_engine_restarts_total"
+	changesWaiting = "inferencecache_subscriber_changes_waiting"
+	deltaSequence  = "inferencecache_subscriber_delta_sequence"
+	acknowledged   = "inferencecache_subscriber_acknowledged_sequence"
+)
+
+// Point is how far an engine is.
+type Point struct {
+	// Sequence is that of the newest message, -1 before the first one.
+	Sequence int64
+	// Restarts is how often the engine has started anew since the subscriber
+	// began.
+	Restarts int
+}
+
+// Await returns when the index has applied everything up to a point, or with the
+// error of ctx: the subscriber whose metrics are at an address has taken the
+// message, holds nothing back, and what it made of it is acknowledged. It is for
+// subscribers with one rank and one index replica.
+func Await(ctx context.Context, metricsAddress string, to Point) error {
+	ticker := time.NewTicker(pollInterval)
+	defer ticker.Stop()
+	// One reading of the metrics is not of one moment. Only those that begin
+	// after the message was taken say something about what became of it.
+	taken := false
+	for {
+		// A subscriber that does not answer yet has not come far.
+		if now, err := read(ctx, metricsAddress); err == nil {
+			if taken && now[changesWaiting] == 0 && now[acknowledged] == now[deltaSequence] {
+				return nil
+			}
+			sequence, known := now[engineSequence]
+			taken = taken || known && sequence >= float64(to.Sequence) && now[engineRestarts] >= float64(to.Restarts)
+		}
+		select {
+		case <-ctx.Done():
+			return fmt.Errorf("wait for message %d to reach the index: %w", to.Sequence, ctx.Err())
+		case <-ticker.C:
+		}
+	}
+}
+
+// read gets and parses the metrics at an address.
+func read(ctx context.Context, address string) (map[string]float64, error) {
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+address+"/metrics", nil)
+	if err != nil {
+		return nil, err
+	}
+	response, err := http.DefaultClient.Do(request)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = response.Body.Close() }() // only read from
+	body, err := io.ReadAll(response.Body)
+	if err != nil {
+		return nil, err
+	}
+	return samples(body), nil
+}
+
+// samples reads the text format, for metrics with one series each.
+func samples(text []byte) map[string]float64 {
+	values := map[string]float64{}
+	lines := bufio.NewScanner(bytes.NewReader(text))
+	for lines.Scan() {
+		line := lines.Text()
+		if strings.HasPrefix(line, "#") {
+			continue
+		}
+		name, _, _ := strings.Cut(line, "{")
+		name, _, _ = strings.Cut(name, " ")
+		if value, err := strconv.ParseFloat(line[strings.LastIndexByte(line, ' ')+1:], 64); err == nil {
+			values[name] = value
+		}
+	}
+	return values
+}

@@ -20,6 +20,8 @@ import (
 	"k8s.io/client-go/rest"
 	"k8s.io/klog/v2"
 
+	"inferencecache.io/inference-cache/pkg/adapters"
+	"inferencecache.io/inference-cache/pkg/adapters/admission"
 	"inferencecache.io/inference-cache/pkg/apis/inferencecache"
 	"inferencecache.io/inference-cache/pkg/apis/inferencecache/v1alpha1"
 	registry "inferencecache.io/inference-cache/pkg/registry/inferencecache/rest"
@@ -74,7 +76,7 @@ func (c CompletedConfig) New(ctx context.Context) (*Server, error) {
 
 // install makes the server serve the group.
 func (c CompletedConfig) install(generic *genericapiserver.GenericAPIServer, live registry.LiveData) error {
-	storage, err := registry.NewStorage(c.extra.Codecs.Scheme, c.generic.RESTOptionsGetter, live)
+	storage, err := registry.NewStorage(c.extra.Codecs.Scheme, c.generic.RESTOptionsGetter, admission.New(adapters.All()), live)
 	if err != nil {
 		return err
 	}

@@ -60,12 +60,19 @@ func FuzzManifest(f *testing.F) {
 	})
 }
 
+// noAdapters support nothing. What they are asked for is refused before and after
+// an update alike.
+type noAdapters struct{}
+
+func (noAdapters) Engines() []validation.Engine { return nil }
+func (noAdapters) Stores() []validation.Store   { return nil }
+
 func updateWithoutChange(object runtime.Object) field.ErrorList {
 	switch object := object.(type) {
 	case *inferencecache.CacheBackend:
-		validation.ValidateCacheBackend(object)
+		validation.ValidateCacheBackend(object, noAdapters{})
 		object.ResourceVersion = "1"
-		return validation.ValidateCacheBackendUpdate(object, object.DeepCopy())
+		return validation.ValidateCacheBackendUpdate(object, object.DeepCopy(), noAdapters{})
 	case *inferencecache.CachePolicy:
 		validation.ValidateCachePolicy(object)
 		object.ResourceVersion = "1"

@@ -27,20 +27,17 @@ var (
 
 // ValidateCacheBackend returns every violation in a CacheBackend that is to be
 // created.
-func ValidateCacheBackend(backend *inferencecache.CacheBackend) field.ErrorList {
+func ValidateCacheBackend(backend *inferencecache.CacheBackend, adapters Adapters) field.ErrorList {
 	errs := apimachineryvalidation.ValidateObjectMeta(&backend.ObjectMeta, true,
 		apimachineryvalidation.NameIsDNSSubdomain, field.NewPath("metadata"))
-	return append(errs, validateCacheBackendSpec(&backend.Spec, field.NewPath("spec"))...)
+	return append(errs, validateCacheBackend(backend, adapters)...)
 }
 
 // ValidateCacheBackendUpdate returns the violations that an update brings into a
 // CacheBackend.
-func ValidateCacheBackendUpdate(updated, stored *inferencecache.CacheBackend) field.ErrorList {
+func ValidateCacheBackendUpdate(updated, stored *inferencecache.CacheBackend, adapters Adapters) field.ErrorList {
 	errs := apimachineryvalidation.ValidateObjectMetaUpdate(&updated.ObjectMeta, &stored.ObjectMeta, field.NewPath("metadata"))
-	spec := field.NewPath("spec")
-	return append(errs, introduced(
-		validateCacheBackendSpec(&updated.Spec, spec),
-		validateCacheBackendSpec(&stored.Spec, spec))...)
+	return append(errs, introduced(validateCacheBackend(updated, adapters), validateCacheBackend(stored, adapters))...)
 }
 
 // ValidateCacheBackendStatusUpdate returns the violations that a write to the
@@ -54,12 +51,27 @@ func ValidateCacheBackendStatusUpdate(updated, stored *inferencecache.CacheBacke
 		validateCacheBackendStatus(&stored.Status, status))...)
 }
 
-func validateCacheBackendSpec(spec *inferencecache.CacheBackendSpec, path *field.Path) field.ErrorList {
+// validateCacheBackend holds everything but the object metadata as such to the
+// rules.
+func validateCacheBackend(backend *inferencecache.CacheBackend, adapters Adapters) field.ErrorList {
+	metadata, path, spec := field.NewPath("metadata"), field.NewPath("spec"), &backend.Spec
+	errs := validateManagedName(backend, metadata.Child("name"))
+	errs = append(errs, validateKernelCheck(backend.Annotations, metadata.Child("annotations"))...)
+	errs = append(errs, validateCacheBackendSpec(spec, adapters, path)...)
+	errs = append(errs, validateEngine(spec, adapters, path)...)
+	errs = append(errs, validateEngineHostNetwork(spec, adapters, path)...)
+	errs = append(errs, validateEventsOnly(spec, path)...)
+	errs = append(errs, validateScaling(spec, adapters, path)...)
+	return append(errs, validateEndpoint(spec, backend.Namespace, adapters, path.Child("remoteStorage", "endpoint"))...)
+}
+
+// validateCacheBackendSpec holds each block of a spec to its own rules.
+func validateCacheBackendSpec(spec *inferencecache.CacheBackendSpec, adapters Adapters, path *field.Path) field.ErrorList {
 	errs := validateEnum(spec.Runtime, runtimes, path.Child("runtime"))
 	errs = append(errs, validateEnum(spec.Type, backendTypes, path.Child("type"))...)
 	errs = append(errs, validateLMCache(spec, path)...)
 	errs = append(errs, validateHiCache(spec, path)...)
-	errs = append(errs, validateRemoteStorage(spec.RemoteStorage, path.Child("remoteStorage"))...)
+	errs = append(errs, validateRemoteStorage(spec.RemoteStorage, adapters, path.Child("remoteStorage"))...)
 	errs = append(errs, validateObservation(spec.Observation, path.Child("observation"))...)
 	errs = append(errs, validateIntegration(spec.Integration, path.Child("integration"))...)
 	if spec.EngineSelector != nil {
@@ -68,7 +80,7 @@ func validateCacheBackendSpec(spec *inferencecache.CacheBackendSpec, path *field
 	errs = append(errs, validateEnum(spec.DeploymentKind, deploymentKinds, path.Child("deploymentKind"))...)
 	errs = append(errs, validateAtLeast(spec.Replicas, 0, path.Child("replicas"))...)
 	errs = append(errs, validateAutoscaling(spec.Autoscaling, path.Child("autoscaling"))...)
-	return append(errs, validateTemplate(spec.Template, path.Child("template"))...)
+	return append(errs, validateTemplate(spec.Template, managedStore(spec, adapters), path.Child("template"))...)
 }
 
 func validateCacheBackendStatus(status *inferencecache.CacheBackendStatus, path *field.Path) field.ErrorList {

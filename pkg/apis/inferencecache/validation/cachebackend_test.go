@@ -33,7 +33,7 @@ func runBackendCases(t *testing.T, cases map[string]backendCase) {
 			if test.change != nil {
 				test.change(backend)
 			}
-			compare(t, test.want, ValidateCacheBackend(backend))
+			compare(t, test.want, ValidateCacheBackend(backend, permissive()))
 		})
 	}
 }
@@ -129,7 +129,7 @@ func TestEverySeparateMistakeIsNamed(t *testing.T) {
 	backend.Spec.Autoscaling = &inferencecache.AutoscalingSpec{}
 	backend.Spec.Integration.Mode = "Both"
 	paths := map[string]bool{}
-	for _, err := range ValidateCacheBackend(backend) {
+	for _, err := range ValidateCacheBackend(backend, permissive()) {
 		paths[err.Field] = true
 	}
 	for _, path := range []string{
@@ -234,7 +234,7 @@ func TestCacheBackendUpdateRatchets(t *testing.T) {
 				test.stored(stored)
 			}
 			test.updated(updated)
-			compare(t, test.want, ValidateCacheBackendUpdate(updated, stored))
+			compare(t, test.want, ValidateCacheBackendUpdate(updated, stored, permissive()))
 		})
 	}
 }
@@ -243,7 +243,7 @@ func TestValidationChangesNothing(t *testing.T) {
 	backend := validBackend()
 	backend.Spec.RemoteStorage = &inferencecache.RemoteStorage{Endpoint: strings.Repeat(" ", 3)}
 	before := backend.DeepCopy()
-	ValidateCacheBackend(backend)
+	ValidateCacheBackend(backend, permissive())
 	if diff := cmp.Diff(before, backend); diff != "" {
 		t.Errorf("object after validation (-before +after):\n%s", diff)
 	}

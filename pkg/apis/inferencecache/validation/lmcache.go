@@ -23,6 +23,7 @@ func validateLMCache(spec *inferencecache.CacheBackendSpec, path *field.Path) fi
 		errs = append(errs, field.Forbidden(at, "only allowed with type LMCache; remove it or change spec.type"))
 	}
 	errs = append(errs, validateAtLeast(config.ChunkSizeTokens, 1, at.Child("chunkSizeTokens"))...)
+	errs = append(errs, validateImage(config.WorkerImage, at.Child("workerImage"))...)
 	errs = append(errs, validateBetween(config.WorkerPort, 1, 65535, at.Child("workerPort"))...)
 	if memory := config.HostMemory; memory != nil && memory.Capacity != nil && memory.Capacity.Sign() <= 0 {
 		errs = append(errs, field.Invalid(at.Child("hostMemory", "capacity"), memory.Capacity.String(),

@@ -6,10 +6,9 @@ SPDX-License-Identifier: Apache-2.0
 package validation
 
 import (
+	"fmt"
 	"strings"
 
-	apimachineryvalidation "k8s.io/apimachinery/pkg/api/validation"
-	utilvalidation "k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"inferencecache.io/inference-cache/pkg/apis/inferencecache"
@@ -27,14 +26,14 @@ var (
 	redisAuths = []inferencecache.RedisAuth{inferencecache.RedisAuthGenerated, inferencecache.RedisAuthNone}
 )
 
-func validateRemoteStorage(storage *inferencecache.RemoteStorage, path *field.Path) field.ErrorList {
+func validateRemoteStorage(storage *inferencecache.RemoteStorage, adapters Adapters, path *field.Path) field.ErrorList {
 	if storage == nil {
 		return nil
 	}
 	errs := validateEnum(storage.Provider, storageProviders, path.Child("provider"))
 	errs = append(errs, validateEnum(storage.Ownership, storageOwnerships, path.Child("ownership"))...)
 	errs = append(errs, validateEndpointOwnership(storage, path)...)
-	errs = append(errs, validatePasswordSecretRef(storage, path.Child("passwordSecretRef"))...)
+	errs = append(errs, validatePasswordSecretRef(storage, storeOf(storage, adapters), path.Child("passwordSecretRef"))...)
 	return append(errs, validateProviderBlocks(storage, path)...)
 }
 
@@ -54,30 +53,20 @@ func validateEndpointOwnership(storage *inferencecache.RemoteStorage, path *fiel
 	}
 }
 
-func validatePasswordSecretRef(storage *inferencecache.RemoteStorage, path *field.Path) field.ErrorList {
+func validatePasswordSecretRef(storage *inferencecache.RemoteStorage, store *Store, path *field.Path) field.ErrorList {
 	ref := storage.PasswordSecretRef
 	if ref == nil {
 		return nil
 	}
 	var errs field.ErrorList
-	if storage.Ownership == inferencecache.StorageOwnershipManaged {
+	switch {
+	case storage.Ownership == inferencecache.StorageOwnershipManaged:
 		errs = append(errs, field.Forbidden(path, "only allowed with ownership External; a managed store has a password of its own"))
+	case store != nil && !store.Password:
+		errs = append(errs, field.Forbidden(path, fmt.Sprintf("clients of a %s know no password; remove it", store.Provider)))
 	}
-	if ref.Name == "" {
-		errs = append(errs, field.Required(path.Child("name"), "name a Secret of this namespace"))
-	} else {
-		for _, message := range apimachineryvalidation.NameIsDNSSubdomain(ref.Name, false) {
-			errs = append(errs, field.Invalid(path.Child("name"), ref.Name, message))
-		}
-	}
-	if ref.Key == "" {
-		errs = append(errs, field.Required(path.Child("key"), "name a key of the Secret"))
-	} else {
-		for _, message := range utilvalidation.IsConfigMapKey(ref.Key) {
-			errs = append(errs, field.Invalid(path.Child("key"), ref.Key, message))
-		}
-	}
-	return errs
+	errs = append(errs, validateObjectName(ref.Name, "a Secret of this namespace", path.Child("name"))...)
+	return append(errs, validateDataKey(ref.Key, "Secret", path.Child("key"))...)
 }
 
 // validateProviderBlocks allows the block of the chosen provider only, and only
@@ -95,14 +84,20 @@ func validateProviderBlocks(storage *inferencecache.RemoteStorage, path *field.P
 	}
 	if block := storage.Redis; block != nil {
 		allowed("redis", inferencecache.StorageProviderRedis)
+		errs = append(errs, validateImage(block.Image, path.Child("redis", "image"))...)
+		errs = append(errs, validateResources(block.Resources, path.Child("redis", "resources"))...)
 		errs = append(errs, validateOptionalEnum(block.Auth, redisAuths, path.Child("redis", "auth"))...)
 	}
 	if block := storage.LMCacheServer; block != nil {
 		allowed("lmCacheServer", inferencecache.StorageProviderLMCacheServer)
+		errs = append(errs, validateImage(block.Image, path.Child("lmCacheServer", "image"))...)
+		errs = append(errs, validateResources(block.Resources, path.Child("lmCacheServer", "resources"))...)
 		errs = append(errs, validateCommand(block.Command, path.Child("lmCacheServer", "command"))...)
 	}
 	if block := storage.Mooncake; block != nil {
 		allowed("mooncake", inferencecache.StorageProviderMooncake)
+		errs = append(errs, validateImage(block.Image, path.Child("mooncake", "image"))...)
+		errs = append(errs, validateResources(block.Resources, path.Child("mooncake", "resources"))...)
 		errs = append(errs, validateCommand(block.Command, path.Child("mooncake", "command"))...)
 	}
 	return errs

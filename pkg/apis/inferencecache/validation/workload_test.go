@@ -16,7 +16,12 @@ import (
 
 func TestAutoscaling(t *testing.T) {
 	with := func(scaling inferencecache.AutoscalingSpec) func(*inferencecache.CacheBackend) {
-		return func(b *inferencecache.CacheBackend) { b.Spec.Autoscaling = &scaling }
+		return func(b *inferencecache.CacheBackend) {
+			b.Spec.RemoteStorage = &inferencecache.RemoteStorage{
+				Provider: inferencecache.StorageProviderRedis, Ownership: inferencecache.StorageOwnershipManaged,
+			}
+			b.Spec.Autoscaling = &scaling
+		}
 	}
 	runBackendCases(t, map[string]backendCase{
 		"ceiling alone":        {change: with(inferencecache.AutoscalingSpec{MaxReplicas: 1})},
@@ -89,7 +94,8 @@ func TestTemplate(t *testing.T) {
 	with := func(template inferencecache.PodTemplateOverrides) func(*inferencecache.CacheBackend) {
 		return func(b *inferencecache.CacheBackend) { b.Spec.Template = &template }
 	}
-	zone := corev1.TopologySpreadConstraint{TopologyKey: "zone", WhenUnsatisfiable: corev1.DoNotSchedule}
+	zone := corev1.TopologySpreadConstraint{MaxSkew: 1, TopologyKey: "zone", WhenUnsatisfiable: corev1.DoNotSchedule}
+	host := corev1.TopologySpreadConstraint{MaxSkew: 1, TopologyKey: "host", WhenUnsatisfiable: corev1.DoNotSchedule}
 	runBackendCases(t, map[string]backendCase{
 		"no grace": {change: with(inferencecache.PodTemplateOverrides{TerminationGracePeriodSeconds: ptr.To[int64](0)})},
 		"negative grace": {
@@ -98,7 +104,7 @@ func TestTemplate(t *testing.T) {
 		},
 		"entries given twice": {
 			change: with(inferencecache.PodTemplateOverrides{
-				TopologySpreadConstraints: []corev1.TopologySpreadConstraint{zone, {TopologyKey: "host"}, zone},
+				TopologySpreadConstraints: []corev1.TopologySpreadConstraint{zone, host, zone},
 				ImagePullSecrets:          []corev1.LocalObjectReference{{Name: "a"}, {Name: "a"}},
 			}),
 			want: []string{

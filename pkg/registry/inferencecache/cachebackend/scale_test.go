@@ -144,7 +144,7 @@ func TestScaleInfo(t *testing.T) {
 }
 
 func TestScaleNeverCreates(t *testing.T) {
-	if (scaleStrategy{strategy: newStrategy(testScheme())}).AllowCreateOnUpdate(t.Context()) {
+	if (scaleStrategy{strategy: newStrategy(testScheme(), testAdapters{})}).AllowCreateOnUpdate(t.Context()) {
 		t.Error("scaling creates a CacheBackend")
 	}
 }

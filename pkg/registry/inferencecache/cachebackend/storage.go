@@ -15,6 +15,7 @@ import (
 	"k8s.io/utils/clock"
 
 	"inferencecache.io/inference-cache/pkg/apis/inferencecache"
+	"inferencecache.io/inference-cache/pkg/apis/inferencecache/validation"
 	"inferencecache.io/inference-cache/pkg/registry/stored"
 	"inferencecache.io/inference-cache/pkg/registry/virtual"
 )
@@ -33,10 +34,11 @@ type Storage struct {
 	Snapshot *SnapshotREST
 }
 
-// NewStorage returns the storage of cachebackends.
+// NewStorage returns the storage of cachebackends. adapters say what a
+// CacheBackend may ask for.
 func NewStorage(scheme runtime.ObjectTyper, optsGetter generic.RESTOptionsGetter, clock clock.PassiveClock,
-	observer Observer, snapshots SnapshotLister) (*Storage, error) {
-	strategy := newStrategy(scheme)
+	adapters validation.Adapters, observer Observer, snapshots SnapshotLister) (*Storage, error) {
+	strategy := newStrategy(scheme, adapters)
 	main, err := stored.New(stored.Kind{
 		Resource:    inferencecache.Resource("cachebackends"),
 		Singular:    inferencecache.Resource("cachebackend"),

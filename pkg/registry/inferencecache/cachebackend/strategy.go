@@ -21,13 +21,15 @@ import (
 // strategy decides about writes of the main resource.
 type strategy struct {
 	stored.Base
+	adapters validation.Adapters
 }
 
 var _ stored.Strategy = strategy{}
 
-// newStrategy returns the strategy for objects of the kinds in typer.
-func newStrategy(typer runtime.ObjectTyper) strategy {
-	return strategy{Base: stored.NewBase(typer, v1alpha1.SchemeGroupVersion)}
+// newStrategy returns the strategy for objects of the kinds in typer, held to
+// what the adapters declare.
+func newStrategy(typer runtime.ObjectTyper, adapters validation.Adapters) strategy {
+	return strategy{Base: stored.NewBase(typer, v1alpha1.SchemeGroupVersion), adapters: adapters}
 }
 
 // PrepareForCreate clears the status, which is not the creator's to set, and
@@ -54,11 +56,11 @@ func (strategy) PrepareForUpdate(_ context.Context, obj, old runtime.Object) {
 }
 
 // Validate returns everything that is wrong with a new object.
-func (strategy) Validate(_ context.Context, obj runtime.Object) field.ErrorList {
-	return validation.ValidateCacheBackend(obj.(*inferencecache.CacheBackend))
+func (s strategy) Validate(_ context.Context, obj runtime.Object) field.ErrorList {
+	return validation.ValidateCacheBackend(obj.(*inferencecache.CacheBackend), s.adapters)
 }
 
 // ValidateUpdate returns what an update breaks.
-func (strategy) ValidateUpdate(_ context.Context, obj, old runtime.Object) field.ErrorList {
-	return validation.ValidateCacheBackendUpdate(obj.(*inferencecache.CacheBackend), old.(*inferencecache.CacheBackend))
+func (s strategy) ValidateUpdate(_ context.Context, obj, old runtime.Object) field.ErrorList {
+	return validation.ValidateCacheBackendUpdate(obj.(*inferencecache.CacheBackend), old.(*inferencecache.CacheBackend), s.adapters)
 }

@@ -77,7 +77,7 @@ func TestStrategyPrepareForCreate(t *testing.T) {
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
 			backend := testBackend(test.change)
-			newStrategy(testScheme()).PrepareForCreate(t.Context(), backend)
+			newStrategy(testScheme(), testAdapters{}).PrepareForCreate(t.Context(), backend)
 			var got *int32
 			if backend.Spec.Autoscaling != nil {
 				got = backend.Spec.Autoscaling.MinReplicas
@@ -116,7 +116,7 @@ func TestStrategyPrepareForUpdate(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			old := testBackend(withStatus)
 			backend := testBackend(withStatus, test.change)
-			newStrategy(testScheme()).PrepareForUpdate(t.Context(), backend, old)
+			newStrategy(testScheme(), testAdapters{}).PrepareForUpdate(t.Context(), backend, old)
 			if backend.Generation != test.wantGeneration {
 				t.Errorf("generation %d, want %d", backend.Generation, test.wantGeneration)
 			}
@@ -131,7 +131,7 @@ func TestStrategyPrepareForUpdate(t *testing.T) {
 }
 
 func TestStrategyValidates(t *testing.T) {
-	strategy := newStrategy(testScheme())
+	strategy := newStrategy(testScheme(), testAdapters{})
 	if errs := strategy.Validate(t.Context(), testBackend()); len(errs) != 0 {
 		t.Errorf("a valid backend is refused: %v", errs)
 	}
@@ -156,7 +156,7 @@ func TestStatusStrategy(t *testing.T) {
 		b.Labels = map[string]string{"k": "v"}
 		b.Generation = 77
 	})
-	strategy := newStatusStrategy(newStrategy(testScheme()))
+	strategy := newStatusStrategy(newStrategy(testScheme(), testAdapters{}))
 	strategy.PrepareForUpdate(t.Context(), backend, old)
 	if diff := cmp.Diff(testBackend(withStatus), backend); diff != "" {
 		t.Errorf("object (-want +got):\n%s", diff)

@@ -13,6 +13,7 @@ import (
 	"k8s.io/apiserver/pkg/registry/rest"
 	"k8s.io/utils/clock"
 
+	"inferencecache.io/inference-cache/pkg/apis/inferencecache/validation"
 	"inferencecache.io/inference-cache/pkg/registry/inferencecache/cachebackend"
 	"inferencecache.io/inference-cache/pkg/registry/inferencecache/cacheindex"
 	"inferencecache.io/inference-cache/pkg/registry/inferencecache/cachepolicy"
@@ -23,14 +24,18 @@ import (
 
 // NewStorage returns the storage of every resource and subresource of v1alpha1,
 // by path. scheme knows the kinds of the group and autoscaling/v1 Scale;
-// optsGetter says where stored kinds live. Each call draws a new epoch for the
+// optsGetter says where stored kinds live, adapters what a CacheBackend may ask
+// for. Each call draws a new epoch for the
 // versions of soft state, so a process calls it once.
-func NewStorage(scheme *runtime.Scheme, optsGetter generic.RESTOptionsGetter, live LiveData) (map[string]rest.Storage, error) {
+func NewStorage(scheme *runtime.Scheme, optsGetter generic.RESTOptionsGetter, adapters validation.Adapters, live LiveData) (map[string]rest.Storage, error) {
+	if adapters == nil {
+		return nil, fmt.Errorf("building the storage of v1alpha1: the declarations of the adapters are missing")
+	}
 	if live.Observer == nil || live.Snapshots == nil || live.Index == nil || live.Routes == nil {
 		return nil, fmt.Errorf("building the storage of v1alpha1: a source of live data is missing")
 	}
 	clock := clock.RealClock{}
-	backends, err := cachebackend.NewStorage(scheme, optsGetter, clock, live.Observer, live.Snapshots)
+	backends, err := cachebackend.NewStorage(scheme, optsGetter, clock, adapters, live.Observer, live.Snapshots)
 	if err != nil {
 		return nil, err
 	}

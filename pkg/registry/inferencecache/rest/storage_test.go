@@ -13,6 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"inferencecache.io/inference-cache/pkg/apis/inferencecache"
+	"inferencecache.io/inference-cache/pkg/apis/inferencecache/validation"
 )
 
 // fakeLive knows nothing about everything.
@@ -36,6 +37,19 @@ func (fakeLive) Subscribe(context.Context) <-chan struct{} { return nil }
 
 func (fakeLive) Lookup(context.Context, string, *inferencecache.RouteLookup) error { return nil }
 
+// noAdapters declare nothing.
+type noAdapters struct{}
+
+func (noAdapters) Engines() []validation.Engine { return nil }
+func (noAdapters) Stores() []validation.Store   { return nil }
+
+func TestNewStorageNeedsAdapters(t *testing.T) {
+	live := LiveData{Observer: fakeLive{}, Snapshots: fakeLive{}, Index: fakeLive{}, Routes: fakeLive{}}
+	if _, err := NewStorage(runtime.NewScheme(), nil, nil, live); err == nil {
+		t.Error("storage was made that would panic on its first write")
+	}
+}
+
 func TestNewStorageNeedsAllLiveData(t *testing.T) {
 	tests := map[string]func(*LiveData){
 		"observer":  func(l *LiveData) { l.Observer = nil },
@@ -47,7 +61,7 @@ func TestNewStorageNeedsAllLiveData(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			live := LiveData{Observer: fakeLive{}, Snapshots: fakeLive{}, Index: fakeLive{}, Routes: fakeLive{}}
 			remove(&live)
-			if _, err := NewStorage(runtime.NewScheme(), nil, live); err == nil {
+			if _, err := NewStorage(runtime.NewScheme(), nil, noAdapters{}, live); err == nil {
 				t.Error("storage was made that would panic on its first read")
 			}
 		})

@@ -146,69 +146,73 @@ func checkAccept(t *testing.T, c *http.Client, s *apiservertest.Server, path str
 	}
 }
 
-func TestOpenAPI(t *testing.T) {
-	s := apiservertest.Start(t)
-	c := discovery.NewDiscoveryClientForConfigOrDie(s.Config)
-	const kind = "io.inferencecache.inference-cache.pkg.apis.inferencecache.v1alpha1."
-	kinds := []string{"CacheBackend", "CacheBackendObservation", "CacheBackendSnapshot", "CacheIndex", "CachePolicy", "CacheTenant", "RouteLookup"}
+// schemaPrefix comes before the name of a kind in both forms of the schema.
+const schemaPrefix = "io.inferencecache.inference-cache.pkg.apis.inferencecache.v1alpha1."
 
-	t.Run("v2", func(t *testing.T) {
-		doc, err := c.OpenAPISchema()
-		if err != nil {
-			t.Fatal(err)
+var kinds = []string{"CacheBackend", "CacheBackendObservation", "CacheBackendSnapshot", "CacheIndex", "CachePolicy", "CacheTenant", "RouteLookup"}
+
+func TestOpenAPIV2(t *testing.T) {
+	s := apiservertest.Start(t)
+	doc, err := discovery.NewDiscoveryClientForConfigOrDie(s.Config).OpenAPISchema()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defined := map[string]bool{}
+	for _, d := range doc.GetDefinitions().GetAdditionalProperties() {
+		defined[d.GetName()] = true
+	}
+	for _, k := range kinds {
+		if !defined[schemaPrefix+k] {
+			t.Errorf("no definition of %s", k)
 		}
-		defined := map[string]bool{}
-		for _, d := range doc.GetDefinitions().GetAdditionalProperties() {
-			defined[d.GetName()] = true
+	}
+}
+
+// openAPIV3 is the part of a document that the test looks at.
+type openAPIV3 struct {
+	Paths      map[string]any `json:"paths"`
+	Components struct {
+		Schemas map[string]struct {
+			Kinds []metav1.GroupVersionKind `json:"x-kubernetes-group-version-kind"`
+		} `json:"schemas"`
+	} `json:"components"`
+}
+
+func TestOpenAPIV3(t *testing.T) {
+	s := apiservertest.Start(t)
+	paths, err := discovery.NewDiscoveryClientForConfigOrDie(s.Config).OpenAPIV3().Paths()
+	if err != nil {
+		t.Fatal(err)
+	}
+	document, ok := paths["apis/inferencecache.io/v1alpha1"]
+	if !ok {
+		t.Fatalf("no document for the group in %v", paths)
+	}
+	b, err := document.Schema("application/json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var doc openAPIV3
+	if err := json.Unmarshal(b, &doc); err != nil {
+		t.Fatal(err)
+	}
+	for _, k := range kinds {
+		want := []metav1.GroupVersionKind{{Group: "inferencecache.io", Version: "v1alpha1", Kind: k}}
+		if diff := cmp.Diff(want, doc.Components.Schemas[schemaPrefix+k].Kinds); diff != "" {
+			t.Errorf("schema of %s (-want +got):\n%s", k, diff)
 		}
-		for _, k := range kinds {
-			if !defined[kind+k] {
-				t.Errorf("no definition of %s", k)
-			}
+	}
+	for resource := range served {
+		name, sub, _ := strings.Cut(resource, "/")
+		path := group + "/namespaces/{namespace}/" + name
+		if name == "cacheindices" {
+			path = group + "/" + name
 		}
-	})
-	t.Run("v3", func(t *testing.T) {
-		paths, err := c.OpenAPIV3().Paths()
-		if err != nil {
-			t.Fatal(err)
+		if sub != "" {
+			path += "/{name}/" + sub
 		}
-		document, ok := paths["apis/inferencecache.io/v1alpha1"]
-		if !ok {
-			t.Fatalf("no document for the group in %v", paths)
+		if doc.Paths[path] == nil {
+			t.Errorf("no path %s", path)
 		}
-		b, err := document.Schema("application/json")
-		if err != nil {
-			t.Fatal(err)
-		}
-		var doc struct {
-			Paths      map[string]any `json:"paths"`
-			Components struct {
-				Schemas map[string]struct {
-					Kinds []metav1.GroupVersionKind `json:"x-kubernetes-group-version-kind"`
-				} `json:"schemas"`
-			} `json:"components"`
-		}
-		if err := json.Unmarshal(b, &doc); err != nil {
-			t.Fatal(err)
-		}
-		for _, k := range kinds {
-			want := []metav1.GroupVersionKind{{Group: "inferencecache.io", Version: "v1alpha1", Kind: k}}
-			if diff := cmp.Diff(want, doc.Components.Schemas[kind+k].Kinds); diff != "" {
-				t.Errorf("schema of %s (-want +got):\n%s", k, diff)
-			}
-		}
-		for resource := range served {
-			name, sub, _ := strings.Cut(resource, "/")
-			path := group + "/namespaces/{namespace}/" + name
-			if name == "cacheindices" {
-				path = group + "/" + name
-			}
-			if sub != "" {
-				path += "/{name}/" + sub
-			}
-			if doc.Paths[path] == nil {
-				t.Errorf("no path %s", path)
-			}
-		}
-	})
+	}
 }

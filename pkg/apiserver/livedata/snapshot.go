@@ -7,14 +7,13 @@ package livedata
 
 import (
 	"context"
-	"encoding/base64"
-	"encoding/json"
 	"fmt"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
 	"inferencecache.io/inference-cache/pkg/apis/inferencecache"
+	"inferencecache.io/inference-cache/pkg/apiserver/livedata/position"
 	"inferencecache.io/inference-cache/pkg/index"
 	"inferencecache.io/inference-cache/pkg/registry/inferencecache/cachebackend"
 	"inferencecache.io/inference-cache/pkg/registry/virtual"
@@ -33,9 +32,9 @@ var _ cachebackend.SnapshotLister = SnapshotLister{}
 // pages is seen or missed depending on where in the order it is.
 func (l SnapshotLister) ListSnapshot(_ context.Context, backend types.NamespacedName, _ types.UID,
 	options *inferencecache.CacheBackendSnapshotOptions) (*inferencecache.CacheBackendSnapshot, error) {
-	from, err := parsePosition(options.Continue)
+	from, err := position.Parse(options.Continue)
 	if err != nil {
-		return nil, err
+		return nil, virtual.ErrInvalidContinue
 	}
 	now := l.Clock.Now()
 	_, complete := l.Index.BackendHolders(index.Backend(backend), now)
@@ -44,7 +43,7 @@ func (l SnapshotLister) ListSnapshot(_ context.Context, backend types.Namespaced
 		Backend: index.Backend(backend),
 		Model:   options.Model,
 		Tier:    parseTier(inferencecache.CacheTier(options.Tier)),
-		After:   from.after(),
+		After:   from.After(),
 		// One more, because the first may be the last of the page before.
 		Limit: limit + 1,
 	})
@@ -57,12 +56,12 @@ func (l SnapshotLister) ListSnapshot(_ context.Context, backend types.Namespaced
 	last := from
 	for i := range found {
 		for _, tier := range []index.Tier{index.T1, index.T2, index.T3} {
-			here := &position{Key: found[i].ItemKey, Tier: tier}
-			if len(found[i].Holders[tier]) == 0 || from.covers(here) {
+			here := &position.Position{Key: found[i].ItemKey, Tier: tier}
+			if len(found[i].Holders[tier]) == 0 || from.Covers(here) {
 				continue
 			}
 			if len(answer.Items) == limit {
-				answer.Continue, err = last.token()
+				answer.Continue, err = last.Token()
 				return answer, err
 			}
 			answer.Items = append(answer.Items, snapshotItem(&found[i], tier))
@@ -70,7 +69,7 @@ func (l SnapshotLister) ListSnapshot(_ context.Context, backend types.Namespaced
 		}
 	}
 	if more && last != nil {
-		answer.Continue, err = last.token()
+		answer.Continue, err = last.Token()
 	}
 	return answer, err
 }
@@ -93,60 +92,4 @@ func snapshotItem(it *index.Item, tier index.Tier) inferencecache.SnapshotItem {
 		item.Replicas = append(item.Replicas, inferencecache.SnapshotReplica{Pod: h.Pod, Rank: int32(h.Rank)})
 	}
 	return item
-}
-
-// position is the last item of a page: a key of the index and a tier of it. nil
-// is before the first item.
-type position struct {
-	Key  index.ItemKey `json:"k"`
-	Tier index.Tier    `json:"t"`
-}
-
-// after returns where the index shall go on. It is one hash before the
-// position, because that key may have items in further tiers.
-func (p *position) after() *index.ItemKey {
-	if p == nil {
-		return nil
-	}
-	key := p.Key
-	if key.Hash > 0 {
-		key.Hash--
-	}
-	return &key
-}
-
-// covers reports whether an item was on a page up to the position.
-func (p *position) covers(o *position) bool {
-	if p == nil {
-		return false
-	}
-	if c := o.Key.Compare(p.Key); c != 0 {
-		return c < 0
-	}
-	return o.Tier <= p.Tier
-}
-
-// token is the position as clients carry it. It is not protected: it says
-// nothing that its page did not, and a made-up one only chooses a start.
-func (p *position) token() (string, error) {
-	b, err := json.Marshal(p)
-	if err != nil {
-		return "", fmt.Errorf("encode continue token: %w", err)
-	}
-	return base64.RawURLEncoding.EncodeToString(b), nil
-}
-
-func parsePosition(token string) (*position, error) {
-	if token == "" {
-		return nil, nil
-	}
-	b, err := base64.RawURLEncoding.DecodeString(token)
-	if err != nil {
-		return nil, virtual.ErrInvalidContinue
-	}
-	p := &position{}
-	if err := json.Unmarshal(b, p); err != nil || p.Tier < index.T1 || p.Tier > index.T3 {
-		return nil, virtual.ErrInvalidContinue
-	}
-	return p, nil
 }

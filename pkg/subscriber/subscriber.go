@@ -7,6 +7,7 @@ package subscriber
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net"
 	"sync"
@@ -151,7 +152,7 @@ func (s *Subscriber) Run(ctx context.Context) error {
 	}
 	err := s.fanout.Run(ctx)
 	running.Wait()
-	if cause := context.Cause(ctx); cause != context.Canceled {
+	if cause := context.Cause(ctx); !errors.Is(cause, context.Canceled) {
 		return cause
 	}
 	return err

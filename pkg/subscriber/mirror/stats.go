@@ -5,6 +5,8 @@ SPDX-License-Identifier: Apache-2.0
 
 package mirror
 
+import "slices"
+
 // Stats count what a mirror has seen and what it knows. Counters run for the life
 // of a mirror.
 type Stats struct {
@@ -98,8 +100,8 @@ func (m *Mirror) audit() {
 func (m *Mirror) dropShrunk() {
 	for _, head := range m.entries {
 		for e := head; e != nil; e = e.next {
-			for i := len(e.residencies) - 1; i >= 0; i-- {
-				if r := e.residencies[i]; r.shrunk {
+			for _, r := range slices.Backward(e.residencies) {
+				if r.shrunk {
 					m.setCopies(e, r.group, r.tier, 0)
 				}
 			}

@@ -65,7 +65,6 @@ type conversation struct {
 	*fakeIndex
 	t       *testing.T
 	journal *Journal
-	delay   *delayedClock
 	ticks   *clocktesting.FakeClock
 	ended   chan error
 }

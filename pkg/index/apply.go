@@ -57,15 +57,12 @@ func (x *Index) store(h *holding, c *Change, now time.Time) {
 	scope, group := h.declared.scopes[c.ScopeID], h.declared.groups[c.GroupIndex]
 	d := x.directory(h.session.hello, scope)
 	u := h.unit(d, group)
-	bit := c.mask()
-	parent, hasParent := c.Parent, c.HasParent
-	for i, hash := range c.Hashes {
-		b := d.add(hash, parent, hasParent, c.Depth+uint32(i))
-		h.set(d, u, b, bit, true, scope.Salted)
-		if bit&inferredMask != 0 {
-			h.inferred.add(inferredBlock{inferredKey: inferredKey{u, hash, bit}, directory: d, deadline: now.Add(x.options.InferredTTL)})
+	d.store(u, c, scope.Salted)
+	if bit := c.mask(); bit&inferredMask != 0 {
+		deadline := now.Add(x.options.InferredTTL)
+		for _, hash := range c.Hashes {
+			h.inferred.add(inferredBlock{inferredKey: inferredKey{u, hash, bit}, directory: d, deadline: deadline})
 		}
-		parent, hasParent = hash, true
 	}
 }
 
@@ -81,45 +78,47 @@ func (x *Index) remove(h *holding, c *Change) {
 	}
 	bit := c.mask()
 	for _, hash := range c.Hashes {
-		if b := d.find(hash); b != nil {
-			h.set(d, u, b, bit, false, scope.Salted)
-		}
+		d.remove(u, hash, bit)
 		if bit&inferredMask != 0 {
 			h.inferred.forget(inferredKey{u, hash, bit})
 		}
 	}
 }
 
-// dropHolding takes everything of a holding out of its directories.
+// dropHolding makes everything of a holding vanish. It costs the number of its
+// groups; the memory is cleared up later.
 func (x *Index) dropHolding(h *holding) {
 	for d, s := range h.byDirectory {
 		for _, u := range s.units {
-			dropBlocks(d, u, s)
-			if h.declared.groups[u.group].Kind != FullGroup {
-				d.partial--
-			}
-			d.dropUnit(u)
+			d.retire(u)
 		}
-		x.dropIfEmpty(d)
+		x.unswept[d] = struct{}{}
 	}
 	h.units, h.byDirectory = nil, nil
 }
 
-// dropBlocks takes a unit out of all of its blocks.
-func dropBlocks(d *directory, u *unit, s *shelf) {
-	s.hashes.Scan(func(hash uint64) bool {
-		b := d.find(hash)
-		if b == nil {
-			return true
+// Sweep budgets: a change clears up a few segments of the table, a call of Expire
+// many more, so that an idle index is clean soon and a busy one stays bounded.
+const (
+	sweepPerChange = 2
+	sweepPerExpire = 1 << 10
+)
+
+// sweep clears up behind holders that are gone, in so many steps.
+func (x *Index) sweep(steps int) {
+	for d := range x.unswept {
+		more := true
+		for ; more && steps > 0; steps-- {
+			more, x.scratch = d.sweepSome(x.scratch)
 		}
-		if i, ok := b.position(u.number); ok {
-			b.residencies = append(b.residencies[:i], b.residencies[i+1:]...)
+		if !more {
+			delete(x.unswept, d)
+			x.dropIfEmpty(d)
 		}
-		if len(b.residencies) == 0 {
-			d.drop(b)
+		if steps == 0 {
+			return
 		}
-		return true
-	})
+	}
 }
 
 // directory returns the directory of a scope, made on first use.
@@ -132,7 +131,7 @@ func (x *Index) directory(hello Hello, s Scope) *directory {
 	}
 	d, ok := f.directories[s.BlockSize]
 	if !ok {
-		d = newDirectory(f, s.BlockSize)
+		d = newDirectory(f, s.BlockSize, &x.arena, x.options.Secret)
 		f.directories[s.BlockSize] = d
 	}
 	return d
@@ -148,7 +147,7 @@ func (x *Index) findDirectory(hello Hello, s Scope) *directory {
 
 // dropIfEmpty forgets a directory that no unit uses.
 func (x *Index) dropIfEmpty(d *directory) {
-	if len(d.freeUnits) < len(d.units) {
+	if len(d.freeUnits) < len(d.units) || d.table.count > 0 {
 		return
 	}
 	delete(d.family.directories, d.blockSize)

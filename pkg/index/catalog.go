@@ -90,7 +90,9 @@ type Candidate struct {
 	Holder  Holder
 	Backend Backend
 	State   State
-	Stats   *Stats
+	// Exact is false for a holder that has more than it could report.
+	Exact bool
+	Stats *Stats
 }
 
 // Serving returns the holders of a model, ordered by holder. An empty scheme
@@ -102,7 +104,7 @@ func (x *Index) Serving(tenant, model, scheme string) []Candidate {
 	var candidates []Candidate
 	for _, name := range schemes {
 		for s := range x.catalog[tenant][model][name] {
-			candidates = append(candidates, Candidate{Holder: s.hello.Holder, Backend: s.hello.Backend, State: s.state(), Stats: s.stats})
+			candidates = append(candidates, Candidate{Holder: s.hello.Holder, Backend: s.hello.Backend, State: s.state(), Exact: !s.current.confidence.unsure(), Stats: s.stats})
 		}
 	}
 	slices.SortFunc(candidates, func(a, b Candidate) int { return a.Holder.Compare(b.Holder) })
@@ -149,18 +151,26 @@ func (x *Index) ChainsTo(tenant, model, scheme, adapter string, hash uint64) ([]
 
 // climb follows parents from a block to the start of its chain.
 func (d *directory) climb(hash uint64) []uint64 {
-	b := d.find(hash)
-	if b == nil {
+	p, found := d.table.find(hash)
+	if !found || !d.isAnchored(p.run) {
 		return nil
 	}
-	hashes := make([]uint64, 0, b.depth+1)
-	for b != nil && len(hashes) < cap(hashes) {
-		hashes = append(hashes, b.hash)
-		if !b.hasParent {
-			slices.Reverse(hashes)
-			return hashes
-		}
-		b = d.find(b.parent)
+	path := d.path(p, nil)
+	var hashes []uint64
+	for _, step := range slices.Backward(path) {
+		hashes = append(hashes, d.hashes(d.run(step.run))[:step.offset+1]...)
 	}
-	return nil
+	return hashes
+}
+
+// path returns the places at which a chain leaves its runs, deepest first.
+func (d *directory) path(p place, path []place) []place {
+	for {
+		path = append(path, p)
+		r := d.run(p.run)
+		if r.parent == noRun {
+			return path
+		}
+		p = place{r.parent, r.parentOffset}
+	}
 }

@@ -5,11 +5,7 @@ SPDX-License-Identifier: Apache-2.0
 
 package index
 
-import (
-	"time"
-
-	"github.com/tidwall/btree"
-)
+import "time"
 
 // holding is everything that one holder has: the state of its session, or the
 // part of a snapshot that has arrived so far.
@@ -38,8 +34,6 @@ type unitKey struct {
 // shelf is what a holding has in one directory.
 type shelf struct {
 	units []*unit
-	// hashes are the blocks of the holder, in order, for listing.
-	hashes btree.Set[uint64]
 	// blocks counts the blocks with a known tier, salted those of them whose
 	// chain starts from a salt.
 	blocks, salted int64
@@ -59,53 +53,37 @@ func (h *holding) unit(d *directory, group Group) *unit {
 		return u
 	}
 	u := d.addUnit(h, group)
-	if group.Kind != FullGroup {
-		d.partial++
-	}
 	h.units[key] = u
-	s := h.shelf(d)
-	s.units = append(s.units, u)
-	return u
-}
-
-func (h *holding) shelf(d *directory) *shelf {
 	s, ok := h.byDirectory[d]
 	if !ok {
 		s = &shelf{}
 		h.byDirectory[d] = s
 	}
-	return s
+	s.units = append(s.units, u)
+	return u
 }
 
-// set puts a bit on a block's residency, or takes it away, and keeps the counts.
-func (h *holding) set(d *directory, u *unit, b *block, bit uint16, on, salted bool) {
-	s := h.byDirectory[d]
-	before := s.mask(b)
-	i, found := b.position(u.number)
-	switch {
-	case on && found:
-		b.residencies[i].mask |= bit
-	case on:
-		b.residencies = append(b.residencies, residency{})
-		copy(b.residencies[i+1:], b.residencies[i:])
-		b.residencies[i] = residency{unit: u.number, mask: bit, salted: salted}
-	case found:
-		salted = b.residencies[i].salted
-		if b.residencies[i].mask &^= bit; b.residencies[i].mask == 0 {
-			b.residencies = append(b.residencies[:i], b.residencies[i+1:]...)
-		}
+// regroup looks again whether each unit is the only group of the holder.
+func (h *holding) regroup() {
+	for key, u := range h.units {
+		key.directory.single[u.number] = u.group.Kind == FullGroup && len(h.declared.groups) == 1
 	}
-	h.count(s, b.hash, before, s.mask(b), salted)
-	if len(b.residencies) == 0 {
-		d.drop(b)
+}
+
+// show makes a staged holding visible.
+func (h *holding) show() {
+	h.staged = false
+	for key, u := range h.units {
+		key.directory.visible[u.number] = true
 	}
 }
 
 // mask is what the holder has of a block over all groups.
-func (s *shelf) mask(b *block) uint16 {
+func (s *shelf) mask(d *directory, p place) uint16 {
+	r := d.run(p.run)
 	var mask uint16
 	for _, u := range s.units {
-		mask |= b.mask(u.number)
+		mask |= d.mask(r, u.number, p.offset)
 	}
 	return mask
 }
@@ -115,29 +93,22 @@ func tierBits(mask uint16) uint16 {
 	return (mask | mask>>3) & announcedMask
 }
 
-// count keeps the counters when the holder's mask of a block changes.
-func (h *holding) count(s *shelf, hash uint64, before, after uint16, salted bool) {
-	switch {
-	case before == 0 && after != 0:
-		s.hashes.Insert(hash)
-	case before != 0 && after == 0:
-		s.hashes.Delete(hash)
-	}
+// count keeps the counters when the holder's mask of n blocks changes.
+func (h *holding) count(s *shelf, n int64, before, after uint16, salted bool) {
 	was, is := tierBits(before), tierBits(after)
 	for t := range h.blocks {
-		h.blocks[t] += int64(is>>t&1) - int64(was>>t&1)
+		h.blocks[t] += n * (int64(is>>t&1) - int64(was>>t&1))
 	}
 	if (was != 0) == (is != 0) {
 		return
 	}
-	step := int64(1)
 	if is == 0 {
-		step = -1
+		n = -n
 	}
-	h.prefixes += step
-	s.blocks += step
+	h.prefixes += n
+	s.blocks += n
 	if salted {
-		s.salted += step
+		s.salted += n
 	}
 }
 
@@ -150,8 +121,6 @@ func (h *holding) expireInferred(now time.Time) bool {
 			return expired
 		}
 		expired = true
-		if b := entry.directory.find(entry.hash); b != nil {
-			h.set(entry.directory, entry.unit, b, entry.bit, false, false)
-		}
+		entry.directory.remove(entry.unit, entry.hash, entry.bit)
 	}
 }

@@ -20,6 +20,9 @@ type Options struct {
 	// that holders it has never heard of can connect. 0 means DefaultWarmUp;
 	// negative means none.
 	WarmUp time.Duration
+	// Secret scrambles hashes inside the index. A value that reporters cannot guess
+	// keeps them from choosing hashes that are slow to find.
+	Secret uint64
 	// InferredTTL is how long an inferred block is believed. 0 means DefaultInferredTTL.
 	InferredTTL time.Duration
 }
@@ -56,6 +59,12 @@ type Index struct {
 	byStream  map[Stream]*session
 	byBackend map[Backend]map[*session]struct{}
 	catalog   catalog
+	// unsure are the holders that could not report all they hold.
+	unsure map[*session]struct{}
+	arena  arena
+	// unswept are the directories with something to clear up.
+	unswept map[*directory]struct{}
+	scratch []uint32
 	// lastStream is the newest stream number.
 	lastStream Stream
 }
@@ -70,6 +79,8 @@ func New(options Options, now time.Time) *Index {
 		byStream:  map[Stream]*session{},
 		byBackend: map[Backend]map[*session]struct{}{},
 		catalog:   catalog{},
+		unswept:   map[*directory]struct{}{},
+		unsure:    map[*session]struct{}{},
 	}
 }
 
@@ -116,4 +127,5 @@ func (x *Index) Expire(now time.Time) {
 			x.version.Add(1)
 		}
 	}
+	x.sweep(sweepPerExpire)
 }

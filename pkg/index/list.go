@@ -103,61 +103,66 @@ func (x *Index) lists(q ListQuery) []*list {
 	return slices.SortedFunc(maps.Values(lists), func(a, b *list) int { return a.key.Compare(b.key) })
 }
 
-// page calls yield for each item after a hash until yield wants no more. It
-// merges the ordered hashes of the holders.
+// page calls yield for each item after a hash, in the order of the hashes, until
+// yield wants no more. It reads the table segment by segment.
 func (l *list) page(tier Tier, after *uint64, yield func(Item) bool) bool {
-	next := func(s *shelf, from uint64, inclusive bool) (uint64, bool) {
-		var found uint64
-		ok := false
-		s.hashes.Ascend(from, func(h uint64) bool {
-			if h == from && !inclusive {
-				return true
-			}
-			found, ok = h, true
-			return false
-		})
-		return found, ok
-	}
-	from, inclusive := uint64(0), true
+	from := uint64(0)
 	if after != nil {
-		from, inclusive = *after, false
-	}
-	for {
-		lowest, found := uint64(0), false
-		for _, s := range l.shelves {
-			if h, ok := next(s, from, inclusive); ok && (!found || h < lowest) {
-				lowest, found = h, true
-			}
-		}
-		if !found {
+		if *after == ^uint64(0) {
 			return true
 		}
-		if it, ok := l.item(lowest, tier); ok && !yield(it) {
-			return false
-		}
-		from, inclusive = lowest, false
+		from = *after + 1
 	}
+	for {
+		segment, last := l.directory.table.next(from)
+		for _, hash := range l.hashes(segment, from) {
+			if it, ok := l.item(hash, tier); ok && !yield(it) {
+				return false
+			}
+		}
+		if last == ^uint64(0) {
+			return true
+		}
+		from = last + 1
+	}
+}
+
+// hashes returns the hashes of a segment from one on, in order.
+func (l *list) hashes(s *segment, from uint64) []uint64 {
+	var hashes []uint64
+	for _, slot := range s.slots {
+		if slot == 0 {
+			continue
+		}
+		if hash := l.directory.table.hashAt(placeOf(slot)); hash >= from {
+			hashes = append(hashes, hash)
+		}
+	}
+	slices.Sort(hashes)
+	return hashes
 }
 
 // item describes one block; ok is false when no holder of the backend has it in the tier.
 func (l *list) item(hash uint64, tier Tier) (Item, bool) {
-	b := l.directory.find(hash)
-	if b == nil {
+	d := l.directory
+	p, found := d.table.find(hash)
+	if !found {
 		return Item{}, false
 	}
-	it := Item{ItemKey: l.key, Tokens: int64(b.depth+1) * int64(l.directory.blockSize), Holders: map[Tier][]Holder{}}
+	r := d.run(p.run)
+	it := Item{
+		ItemKey: l.key, Salted: r.salted, Holders: map[Tier][]Holder{},
+		Tokens: (int64(r.depth) + int64(p.offset) + 1) * int64(d.blockSize),
+	}
 	it.Hash = hash
 	for _, s := range l.shelves {
-		mask := s.mask(b)
+		mask := s.mask(d, p)
 		best := bestTier(mask)
 		if tierBits(mask) == 0 || (tier != 0 && best != tier) {
 			continue
 		}
 		session := s.units[0].holding.session
 		it.Holders[best] = append(it.Holders[best], session.hello.Holder)
-	}
-	for _, r := range b.residencies {
-		it.Salted = it.Salted || r.salted
 	}
 	for _, holders := range it.Holders {
 		slices.SortFunc(holders, Holder.Compare)

@@ -51,7 +51,7 @@ type Match struct {
 	Stats     *Stats
 }
 
-// Lookup appends the matches of a query to dst, ordered by holder. A holder that
+// Lookup appends the matches of a query to dst, in no order. A holder that
 // certainly reuses nothing is not among them; one that may is, with Exact false.
 func (x *Index) Lookup(q Query, dst []Match) ([]Match, Knowledge) {
 	x.mu.RLock()
@@ -63,8 +63,26 @@ func (x *Index) Lookup(q Query, dst []Match) ([]Match, Knowledge) {
 			dst = f.lookup(&q, dst)
 		}
 	}
-	slices.SortFunc(dst[start:], func(a, b Match) int { return a.Holder.Compare(b.Holder) })
+	if len(x.unsure) > 0 && known == Known {
+		dst = x.addUnsure(&q, dst, start)
+	}
 	return dst, known
+}
+
+// addUnsure adds the holders that know they hold more than they could report and
+// are not among the matches from start on: they may reuse the prompt.
+func (x *Index) addUnsure(q *Query, dst []Match, start int) []Match {
+	for s := range x.unsure {
+		h := s.hello
+		if h.Tenant != q.Tenant || h.Model != q.Model || (q.HashScheme != "" && h.HashScheme != q.HashScheme) {
+			continue
+		}
+		listed := slices.ContainsFunc(dst[start:], func(m Match) bool { return m.Holder == h.Holder })
+		if !listed {
+			dst = append(dst, s.matchOf(0, 0, T1))
+		}
+	}
+	return dst
 }
 
 // lookup scans each directory once and then asks, holder by holder, how far the
@@ -75,6 +93,11 @@ func (f *family) lookup(q *Query, dst []Match) []Match {
 	for size, d := range f.directories {
 		if hashes := q.hashes(size); len(hashes) > 0 {
 			sc.scan(d, hashes)
+		}
+	}
+	for _, t := range sc.single {
+		if m, ok := t.match(); ok {
+			dst = append(dst, m)
 		}
 	}
 	for s := range sc.touched {
@@ -107,19 +130,41 @@ func (sc *scratch) match(f *family, s *session) (Match, bool) {
 		return Match{}, false
 	}
 	announced := r.reusable(announcedMask, 0)
-	tokens, inferred := announced, false
-	if likely := r.reusable(announcedMask|inferredMask, 1); likely > announced {
-		tokens, inferred = likely, true
-	}
+	likely := max(announced, r.reusable(announcedMask|inferredMask, 1))
 	upper := r.reusable(announcedMask|inferredMask|possibleMask, 2)
-	if tokens == 0 && upper == 0 {
+	if likely == 0 && upper == 0 {
 		return Match{}, false
 	}
+	m := s.matchOf(likely, likely/r.blockSize, r.coldest(likely))
+	m.Inferred = likely > announced
+	m.Exact = m.Exact && upper == likely && !m.Inferred && !r.unchecked
+	return m, true
+}
+
+// match is the rule of an engine with one full-attention group, which most have.
+func (t *single) match() (Match, bool) {
+	depth := t.reach.depth
+	if depth[2] == 0 {
+		return Match{}, false
+	}
+	tier := T1
+	switch {
+	case depth[1] > t.reach.warm[1]:
+		tier = T3
+	case depth[1] > t.reach.warm[0]:
+		tier = T2
+	}
+	m := t.unit.holding.session.matchOf(depth[1]*int(t.unit.group.BlockSize), depth[1], tier)
+	m.Inferred = depth[1] > depth[0]
+	m.Exact = m.Exact && depth[2] == depth[0]
+	return m, true
+}
+
+// matchOf is a match of this holder. It is exact as far as the holder is.
+func (s *session) matchOf(tokens, blocks int, tier Tier) Match {
 	return Match{
 		Holder: s.hello.Holder, Backend: s.hello.Backend, HashScheme: s.hello.HashScheme, State: s.state(),
-		Tokens: tokens, Blocks: tokens / r.blockSize, Tier: r.coldest(tokens),
-		Exact:    upper == tokens && !inferred && !r.unchecked && s.current.confidence.Degraded == "",
-		Inferred: inferred,
+		Tokens: tokens, Blocks: blocks, Tier: tier, Exact: !s.current.confidence.unsure(),
 		Sequence: s.sequence, LastEvent: s.lastEvent, Stats: s.stats,
-	}, true
+	}
 }

@@ -30,7 +30,7 @@ func (x *Index) ModelHolders(tenant, model string) ([]HolderView, int64) {
 			continue
 		}
 		for _, d := range f.directories {
-			prefixes += int64(len(d.byHash))
+			prefixes += int64(d.table.count)
 		}
 	}
 	return views, prefixes

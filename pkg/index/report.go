@@ -34,13 +34,33 @@ func (x *Index) Delta(stream Stream, sequence uint64, changes []Change, eventTim
 	if err != nil {
 		return Ignored, fmt.Errorf("delta %d: %w", sequence, err)
 	}
-	s.current.declared = declared
+	x.declare(s.current, declared)
 	s.current = x.apply(s.current, changes, now)
+	x.noteSure(s)
+	x.sweep(sweepPerChange)
 	s.sequence = sequence
 	s.fresh = s.fresh && s.sequence < s.target
 	s.sawEvent(eventTime, now)
 	x.version.Add(1)
 	return Applied, nil
+}
+
+// declare gives a holding its declarations.
+func (*Index) declare(h *holding, declared *declarations) {
+	regroup := len(declared.groups) != len(h.declared.groups)
+	h.declared = declared
+	if regroup {
+		h.regroup()
+	}
+}
+
+// noteSure keeps the list of holders that are not sure of what they hold.
+func (x *Index) noteSure(s *session) {
+	if s.current.confidence.unsure() {
+		x.unsure[s] = struct{}{}
+	} else {
+		delete(x.unsure, s)
+	}
 }
 
 // gap stops a session until it has sent a snapshot. What it has stays visible.
@@ -98,7 +118,7 @@ func (x *Index) stage(s *session, c Chunk, now time.Time) error {
 	if err != nil {
 		return err
 	}
-	st.holding.declared = declared
+	x.declare(st.holding, declared)
 	st.holding = x.apply(st.holding, c.Changes, now)
 	st.nextChunk++
 	return nil
@@ -108,10 +128,11 @@ func (x *Index) stage(s *session, c Chunk, now time.Time) error {
 func (x *Index) promote(s *session, now time.Time) {
 	old := s.current
 	s.current, s.sequence = s.staged.holding, s.staged.sequence
-	s.current.staged = false
+	s.current.show()
 	s.staged, s.awaiting, s.fresh = nil, false, false
 	s.target = s.sequence
 	x.dropHolding(old)
+	x.noteSure(s)
 	s.current.expireInferred(now)
 }
 

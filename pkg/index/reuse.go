@@ -21,8 +21,8 @@ type rules struct {
 
 // fullRule demands the blocks 0 to n−1.
 type fullRule struct {
-	run  *run
-	size int
+	reach *reach
+	size  int
 }
 
 // partialRule demands the last need blocks before n, or all of them when there
@@ -49,7 +49,7 @@ func (sc *scratch) rules(f *family, s *session) rules {
 		}
 		u := s.current.units[unitKey{d, g.Index}]
 		if g.Kind == FullGroup {
-			r.full = append(r.full, fullRule{run: sc.run(d, u), size: size})
+			r.full = append(r.full, fullRule{reach: sc.reach(d, u), size: size})
 		} else {
 			r.partial = append(r.partial, partialRule{masks: sc.masks(u, length), size: size, need: g.need(), unsure: g.unsure()})
 		}
@@ -84,11 +84,11 @@ func (g Group) need() int {
 }
 
 // reusable returns the most tokens for which every rule holds, counting blocks
-// with a bit of mask. level is the index of the mask in run.depth.
+// with a bit of mask. level is the index of the mask in reach.depth.
 func (r *rules) reusable(mask uint16, level int) int {
 	tokens := r.limit
 	for _, f := range r.full {
-		tokens = min(tokens, f.run.depth[level]*f.size)
+		tokens = min(tokens, f.reach.depth[level]*f.size)
 	}
 	tokens -= tokens % r.step
 	for tokens > 0 {
@@ -127,9 +127,9 @@ func (r *rules) coldest(tokens int) Tier {
 	tier := T1
 	for _, f := range r.full {
 		switch n := tokens / f.size; {
-		case n > f.run.warm[1]:
+		case n > f.reach.warm[1]:
 			return T3
-		case n > f.run.warm[0]:
+		case n > f.reach.warm[0]:
 			tier = T2
 		}
 	}

@@ -166,6 +166,7 @@ func (x *Index) dropSession(s *session) {
 	x.dropHolding(s.current)
 	delete(x.sessions, s.hello.Holder)
 	x.catalog.remove(s)
+	delete(x.unsure, s)
 	delete(x.byStream, s.stream)
 	if of := x.byBackend[s.hello.Backend]; of != nil {
 		if delete(of, s); len(of) == 0 {

@@ -39,7 +39,7 @@ type HolderView struct {
 
 // Exact reports whether lookups on this holder can be exact at all.
 func (v *HolderView) Exact() bool {
-	if v.Confidence.Conflicts > 0 || v.Confidence.Unresolved > 0 || v.Confidence.Degraded != "" {
+	if v.Confidence.Conflicts > 0 || v.Confidence.unsure() {
 		return false
 	}
 	return !slices.ContainsFunc(v.Groups, Group.unsure)
@@ -93,14 +93,14 @@ func (x *Index) Holders(now time.Time) ([]HolderView, bool) {
 }
 
 // Prefixes returns the number of distinct blocks by tenant: a block that several
-// holders have counts once.
+// holders have counts once, and so does one that is kept for what continues it.
 func (x *Index) Prefixes() map[string]int64 {
 	x.mu.RLock()
 	defer x.mu.RUnlock()
 	counts := map[string]int64{}
 	for key, f := range x.families {
 		for _, d := range f.directories {
-			counts[key.tenant] += int64(len(d.byHash))
+			counts[key.tenant] += int64(d.table.count)
 		}
 	}
 	return counts

@@ -82,6 +82,7 @@ func runSession(ctx context.Context, client pb.InferenceCacheClient, j *Journal,
 	if err != nil {
 		return false, err
 	}
+	logr.FromContextOrDiscard(ctx).Info("Session with the index established", "index", reply.GetObservedBy(), "epoch", s.epoch)
 	m.connected(true)
 	defer m.connected(false)
 	s.receiving = true

@@ -75,16 +75,16 @@ type Stats struct {
 type Confidence struct {
 	// Conflicts counts contents that the engine knows under several hashes.
 	Conflicts int64
-	// Unresolved counts announced blocks that may lie anywhere: neither their
-	// position nor a set of possible ones is known.
-	Unresolved int64
+	// Unresolved counts announced blocks whose position in a chain is unknown,
+	// Unbounded those of them for which not even possible positions are reported.
+	Unresolved, Unbounded int64
 	// Degraded says why the state is less than what the engine holds; empty when it is not.
 	Degraded string
 }
 
 // unsure reports whether the holder has blocks that it could not report, so that
 // what it reports is a lower bound.
-func (c Confidence) unsure() bool { return c.Degraded != "" || c.Unresolved > 0 }
+func (c Confidence) unsure() bool { return c.Degraded != "" || c.Unbounded > 0 }
 
 // Hello is what a holder says when it opens a session.
 type Hello struct {

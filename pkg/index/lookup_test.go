@@ -66,7 +66,7 @@ func TestReuse(t *testing.T) {
 		"removal of what was never there":   {[]Group{fullGroup}, []Change{{Op: Remove, Hashes: []uint64{77}}, store(0, 0, 1)}, 0, &want{16, true, false, T1}},
 		"stored twice is one block, set":    {[]Group{fullGroup}, []Change{store(0, 0, 1), store(0, 0, 1), {Op: Remove, Hashes: []uint64{1}}}, 0, nil},
 		"degraded holders give bounds":      {[]Group{fullGroup}, []Change{store(0, 0, 1, 2), {Op: SetConfidence, Confidence: Confidence{Degraded: "history lost"}}}, 0, &want{32, false, false, T1}},
-		"unresolved blocks may be anywhere": {[]Group{fullGroup}, []Change{{Op: SetConfidence, Confidence: Confidence{Unresolved: 3}}}, 0, &want{0, false, false, T1}},
+		"unresolved blocks may be anywhere": {[]Group{fullGroup}, []Change{{Op: SetConfidence, Confidence: Confidence{Unresolved: 3, Unbounded: 1}}}, 0, &want{0, false, false, T1}},
 		"possible window block lowers only": {[]Group{fullGroup, window(1, 17)}, []Change{store(0, 0, 1, 2), store(1, 0, 1), certainty(store(1, 1, 2), Possible)}, 0, &want{16, false, false, T1}},
 	}
 	for name, tc := range tests {

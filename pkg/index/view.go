@@ -39,7 +39,7 @@ type HolderView struct {
 
 // Exact reports whether lookups on this holder can be exact at all.
 func (v *HolderView) Exact() bool {
-	if v.Confidence.Conflicts > 0 || v.Confidence.unsure() {
+	if v.Confidence.Conflicts > 0 || v.Confidence.Unresolved > 0 || v.Confidence.unsure() {
 		return false
 	}
 	return !slices.ContainsFunc(v.Groups, Group.unsure)

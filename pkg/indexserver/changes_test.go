@@ -35,7 +35,7 @@ func TestReadChanges(t *testing.T) {
 			Scope: 3, Group: 1, Tier: pb.CacheTier_CACHE_TIER_T3, Certainty: pb.Certainty_CERTAINTY_INFERRED, Hashes: packed(10),
 		}}},
 		{Change: &pb.Change_Clear{Clear: &pb.Clear{}}},
-		{Change: &pb.Change_Confidence{Confidence: &pb.Confidence{Conflicts: 1, Unresolved: 2, Degraded: "late"}}},
+		{Change: &pb.Change_Confidence{Confidence: &pb.Confidence{Conflicts: 1, Unresolved: 2, Unbounded: 1, Degraded: "late"}}},
 	}
 	want := []index.Change{
 		{Op: index.DeclareScope, ScopeID: 3, Scope: index.Scope{Adapter: "sql", BlockSize: 16, Salted: true}},
@@ -44,7 +44,7 @@ func TestReadChanges(t *testing.T) {
 		{Op: index.Store, ScopeID: 3, GroupIndex: 1, Tier: index.T2, Certainty: index.Possible, HasParent: true, Depth: 4, Hashes: []uint64{0x0102030405060708, 9}},
 		{Op: index.Remove, ScopeID: 3, GroupIndex: 1, Tier: index.T3, Certainty: index.Inferred, Hashes: []uint64{10}},
 		{Op: index.Clear},
-		{Op: index.SetConfidence, Confidence: index.Confidence{Conflicts: 1, Unresolved: 2, Degraded: "late"}},
+		{Op: index.SetConfidence, Confidence: index.Confidence{Conflicts: 1, Unresolved: 2, Unbounded: 1, Degraded: "late"}},
 	}
 	var r changeReader
 	for range 2 {

@@ -70,9 +70,9 @@ func placeOf(t pb.CacheTier, c pb.Certainty) (index.Tier, index.Certainty, error
 func confidenceOf(c *pb.Confidence) (index.Change, error) {
 	out := index.Change{
 		Op:         index.SetConfidence,
-		Confidence: index.Confidence{Conflicts: c.GetConflicts(), Unresolved: c.GetUnresolved(), Degraded: c.GetDegraded()},
+		Confidence: index.Confidence{Conflicts: c.GetConflicts(), Unresolved: c.GetUnresolved(), Unbounded: c.GetUnbounded(), Degraded: c.GetDegraded()},
 	}
-	if c.GetConflicts() < 0 || c.GetUnresolved() < 0 {
+	if c.GetConflicts() < 0 || c.GetUnresolved() < 0 || c.GetUnbounded() < 0 {
 		return out, errors.New("a count below 0")
 	}
 	return out, checkText("degraded", c.GetDegraded(), maxReasonBytes)

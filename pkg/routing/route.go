@@ -8,6 +8,7 @@ package routing
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"inferencecache.io/inference-cache/pkg/index"
 )
@@ -71,15 +72,16 @@ func (o *Response) fallBack(x Index, r *Request, in resolved) {
 			return
 		}
 	}
-	if len(o.Replicas) > 0 {
-		o.Reason = AffinityHint
+	pick, ok := affine(in, serving)
+	if !ok {
+		o.Reason = NoHint
 		return
 	}
-	if pick, ok := affine(in, serving); ok {
-		o.Reason, o.Replicas = AffinityHint, []Replica{pick}
-		return
+	others := slices.DeleteFunc(o.Replicas, func(p Replica) bool { return p.Holder == pick.Holder })
+	if len(others) < len(o.Replicas) {
+		pick.Exact = false
 	}
-	o.Reason = NoHint
+	o.Reason, o.Replicas = AffinityHint, append([]Replica{pick}, others...)
 }
 
 // finish cuts the answer to size and explains it.
@@ -96,7 +98,7 @@ func (o *Response) finish(r *Request) {
 	}
 	switch o.Reason {
 	case PrefixMatch:
-		o.explain(r, fmt.Sprintf("%d replicas hold a part of the prompt; ordered by reused tokens, then tier, then load", total))
+		o.explain(r, fmt.Sprintf("ordered by reused tokens, then tier, then load; replicas: %d", total))
 	case AffinityHint:
 		o.explain(r, "nobody certainly holds the prompt; the replica follows from its head")
 	case TenantHot:

@@ -116,6 +116,9 @@ type Confidence struct {
 	Conflicts int64
 	// Unresolved counts resident blocks whose position in a chain is unknown.
 	Unresolved int64
+	// Unbounded counts those of them for which not even possible positions are
+	// reported: they may be part of any prompt.
+	Unbounded int64
 	// Degraded says why the state is less than what the engine holds; empty when
 	// it is not.
 	Degraded string

@@ -61,7 +61,7 @@ func TestChanges(t *testing.T) {
 		},
 		"parked blocks are counted, not shown": {
 			batches: batches{one(stored(hashes(2, 3), blocks(2, 3), parent(1)))},
-			want:    []Change{group, ConfidenceChanged{Confidence{Unresolved: 2}}},
+			want:    []Change{group, ConfidenceChanged{Confidence{Unresolved: 2, Unbounded: 2}}},
 		},
 		"a conflict is counted": {
 			batches: batches{one(first), one(stored(hashes(11), blocks(1)))},

@@ -42,11 +42,27 @@ func (m *Mirror) Flush() []Change {
 	if cap(m.dirty) > keptScratch {
 		m.dirty = nil
 	}
+	m.confidence.Unbounded = m.unbounded()
 	if m.confidence != m.told {
 		m.told = m.confidence
 		out = append(out, ConfidenceChanged{m.confidence})
 	}
 	return out
+}
+
+// unbounded counts the resident blocks that may lie anywhere. Entries without a
+// position are few, and bounded.
+func (m *Mirror) unbounded() int64 {
+	if m.confidence.Unresolved == 0 {
+		return 0
+	}
+	n := int64(0)
+	for e := m.unplaced.head; e != nil; e = e.post {
+		if e.resident() && !e.bounded() {
+			n++
+		}
+	}
+	return n
 }
 
 // flushRemovals reports what is no longer so. Removals precede stores, so that

@@ -88,6 +88,16 @@ func (e *entry) dropResidency(group uint32, tier Tier) {
 // resident reports whether any copy exists.
 func (e *entry) resident() bool { return len(e.residencies) > 0 }
 
+// bounded reports whether the blocks that the entry may mean are marked.
+func (e *entry) bounded() bool {
+	for _, p := range e.partials {
+		if len(p.marked) > 0 {
+			return true
+		}
+	}
+	return false
+}
+
 // entryList is a queue of entries in which any of them can leave at any time. An
 // entry is on one list at most. The zero value is an empty list.
 type entryList struct {

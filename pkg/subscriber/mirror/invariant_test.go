@@ -108,6 +108,9 @@ func (c *tally) addEntry(t testing.TB, m *Mirror, e *entry) {
 		c.Unplaced++
 		if e.resident() {
 			c.Confidence.Unresolved++
+			if !e.bounded() {
+				c.Confidence.Unbounded++
+			}
 		}
 	case !e.resident():
 		c.Ghosts++

@@ -34,7 +34,7 @@ const (
 // Limits bound the memory of a Mirror. A field that is 0 takes its default.
 type Limits struct {
 	// Blocks is the largest number of engine hashes known at a time, resident or
-	// not; stores beyond it are refused and counted. Default 4 Mi, about 1.2 GiB.
+	// not; stores beyond it are refused and counted. Default 4 Mi, about 1.4 GiB.
 	Blocks int
 	// Ghosts is how many hashes of evicted blocks are remembered as parents of
 	// blocks to come. Default 256 Ki.

@@ -81,7 +81,7 @@ func (p *packer) add(change mirror.Change) {
 		p.put(&pb.Change{Change: &pb.Change_Clear{Clear: &pb.Clear{}}}, 0, 0)
 	case mirror.ConfidenceChanged:
 		p.put(&pb.Change{Change: &pb.Change_Confidence{Confidence: &pb.Confidence{
-			Conflicts: c.Conflicts, Unresolved: c.Unresolved, Degraded: c.Degraded,
+			Conflicts: c.Conflicts, Unresolved: c.Unresolved, Unbounded: c.Unbounded, Degraded: c.Degraded,
 		}}}, 0, len(c.Degraded))
 	}
 }

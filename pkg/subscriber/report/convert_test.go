@@ -57,8 +57,8 @@ func TestPack(t *testing.T) {
 		},
 		"clear": {mirror.Cleared{}, &pb.Change{Change: &pb.Change_Clear{Clear: &pb.Clear{}}}},
 		"confidence": {
-			mirror.ConfidenceChanged{Confidence: mirror.Confidence{Conflicts: 1, Unresolved: 2, Degraded: "why"}},
-			&pb.Change{Change: &pb.Change_Confidence{Confidence: &pb.Confidence{Conflicts: 1, Unresolved: 2, Degraded: "why"}}},
+			mirror.ConfidenceChanged{Confidence: mirror.Confidence{Conflicts: 1, Unresolved: 2, Unbounded: 1, Degraded: "why"}},
+			&pb.Change{Change: &pb.Change_Confidence{Confidence: &pb.Confidence{Conflicts: 1, Unresolved: 2, Unbounded: 1, Degraded: "why"}}},
 		},
 	}
 	for name, tc := range tests {

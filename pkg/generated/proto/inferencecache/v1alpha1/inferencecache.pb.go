@@ -2146,7 +2146,10 @@ type Confidence struct {
 	// Announced blocks whose position in a chain is unknown.
 	Unresolved int64 `protobuf:"varint,2,opt,name=unresolved,proto3" json:"unresolved,omitempty"`
 	// Why the state is less than what the engine holds; empty when it is not.
-	Degraded      string `protobuf:"bytes,3,opt,name=degraded,proto3" json:"degraded,omitempty"`
+	Degraded string `protobuf:"bytes,3,opt,name=degraded,proto3" json:"degraded,omitempty"`
+	// Those of the unresolved blocks for which not even possible positions are
+	// known: they may be part of any prompt.
+	Unbounded     int64 `protobuf:"varint,4,opt,name=unbounded,proto3" json:"unbounded,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -2200,6 +2203,13 @@ func (x *Confidence) GetDegraded() string {
 		return x.Degraded
 	}
 	return ""
+}
+
+func (x *Confidence) GetUnbounded() int64 {
+	if x != nil {
+		return x.Unbounded
+	}
+	return 0
 }
 
 // Change is one step. Steps of one delta are applied in order.
@@ -2923,14 +2933,15 @@ const file_inferencecache_v1alpha1_inferencecache_proto_rawDesc = "" +
 	"\x04tier\x18\x03 \x01(\x0e2\".inferencecache.v1alpha1.CacheTierR\x04tier\x12@\n" +
 	"\tcertainty\x18\x04 \x01(\x0e2\".inferencecache.v1alpha1.CertaintyR\tcertainty\x12\x16\n" +
 	"\x06hashes\x18\x05 \x01(\fR\x06hashes\"\a\n" +
-	"\x05Clear\"f\n" +
+	"\x05Clear\"\x84\x01\n" +
 	"\n" +
 	"Confidence\x12\x1c\n" +
 	"\tconflicts\x18\x01 \x01(\x03R\tconflicts\x12\x1e\n" +
 	"\n" +
 	"unresolved\x18\x02 \x01(\x03R\n" +
 	"unresolved\x12\x1a\n" +
-	"\bdegraded\x18\x03 \x01(\tR\bdegraded\"\xf4\x02\n" +
+	"\bdegraded\x18\x03 \x01(\tR\bdegraded\x12\x1c\n" +
+	"\tunbounded\x18\x04 \x01(\x03R\tunbounded\"\xf4\x02\n" +
 	"\x06Change\x126\n" +
 	"\x05scope\x18\x01 \x01(\v2\x1e.inferencecache.v1alpha1.ScopeH\x00R\x05scope\x126\n" +
 	"\x05group\x18\x02 \x01(\v2\x1e.inferencecache.v1alpha1.GroupH\x00R\x05group\x126\n" +

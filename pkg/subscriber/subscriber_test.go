@@ -20,9 +20,15 @@ import (
 	"inferencecache.io/inference-cache/test/engine/player"
 )
 
-// start runs a subscriber that reads a player's sockets and reports to a server,
+// sockets are those of an engine.
+type sockets interface {
+	EventsEndpoint() string
+	ReplayEndpoint() string
+}
+
+// start runs a subscriber that reads an engine's sockets and reports to a server,
 // until the test ends.
-func start(t *testing.T, scheme string, p *player.Player, server *indexservertest.Instance) *subscriber.Subscriber {
+func start(t *testing.T, scheme string, p sockets, server *indexservertest.Instance) *subscriber.Subscriber {
 	t.Helper()
 	o := subscriber.NewOptions()
 	o.EngineEndpoint, o.EngineReplayEndpoint = p.EventsEndpoint(), p.ReplayEndpoint()

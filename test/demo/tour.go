@@ -159,7 +159,7 @@ Everything keeps running. In another terminal:
   %[2]s create -f %[5]s -o yaml
   %[2]s explain cachebackend.spec.remoteStorage
 `, t.server.kubeconfig(), kubectl, observationPath(backend), strings.TrimSuffix(observationPath(backend), "observation")+"snapshot",
-		filepath.Join(t.root, examplesDir, "routelookup.yaml"))
+		filepath.Join(t.root, examplesDir, "lookups", "routelookup.yaml"))
 	if t.kubectl == "" {
 		fmt.Fprint(t.out, "\nThere is no kubectl here: `make bin/kubectl` builds the pinned one into bin/.\n")
 	}

@@ -90,7 +90,8 @@ func observedReplica(v *index.HolderView) inferencecache.ObservedReplica {
 		Load:        loadOf(v.Stats),
 	}
 	for _, g := range v.Groups {
-		group := inferencecache.KVCacheGroup{Index: int32(g.Index), Kind: g.SpecKind}
+		// Engines that name no kind have full attention only.
+		group := inferencecache.KVCacheGroup{Index: int32(g.Index), Kind: cmp.Or(g.SpecKind, "full_attention")}
 		if g.Kind == index.WindowGroup && g.Window > 0 {
 			group.Window = ptr.To(int64(g.Window))
 		}

@@ -99,7 +99,7 @@ func (l *loop) predict(r sim.Request) (tokens int, sure bool) {
 	}
 	for _, replica := range response.GetReplicaScores() {
 		if replica.GetPod() == pod {
-			return int(replica.GetMatchedTokens()), replica.GetExact() && replica.GetState() == "Live"
+			return int(replica.GetMatchedTokens()), replica.GetExact()
 		}
 	}
 	return 0, true
@@ -162,6 +162,7 @@ func TestLoads(t *testing.T) {
 		"vllm 0.32.0 digests": {cfg: sim.Config{HashBytes: true}, salted: 30, adapters: true},
 		"vllm 0.32.0 small":   {cfg: sim.Config{Blocks: 64}, salted: 30},
 		"vllm 0.32.0 hybrid":  {cfg: sim.Config{Groups: hybrid, Blocks: 400}, salted: 30, adapters: true},
+		"window only":         {cfg: sim.Config{Groups: []sim.Group{{Window: 100}}}, salted: 30, bounds: true},
 		"sglang 0.5.9":        {cfg: sim.Config{Engine: sim.SGLang, Version: "0.5.9"}},
 		"sglang 0.5.16":       {cfg: sim.Config{Engine: sim.SGLang, Version: "0.5.16"}},
 		"sglang 0.5.19":       {cfg: sim.Config{Engine: sim.SGLang, Version: "0.5.19"}, salted: 30},

@@ -32,9 +32,13 @@ func TestExamplesAreValid(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	files, err := filepath.Glob(filepath.Join(root, examplesDir, "*.yaml"))
-	if err != nil {
-		t.Fatal(err)
+	var files []string
+	for _, pattern := range []string{"*.yaml", "lookups/*.yaml"} {
+		found, err := filepath.Glob(filepath.Join(root, examplesDir, pattern))
+		if err != nil {
+			t.Fatal(err)
+		}
+		files = append(files, found...)
 	}
 	kinds := map[string]int{}
 	for _, file := range files {

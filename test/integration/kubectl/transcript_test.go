@@ -40,7 +40,7 @@ var variable = []struct {
 	{regexp.MustCompile(`("?complete"?: ?)(true|false)`), "$1<warm>"},
 	{regexp.MustCompile(`(?m)^(cluster-default .*\d) +(true|false) +\S+$`), "$1   <warm>   <server>"},
 	// Ages are cells of tables: a longer one moves the cells behind it.
-	{regexp.MustCompile(`(?m)(   )\d+(m\d+)?s( +|$)`), "$1<age>$3"},
+	{regexp.MustCompile(`(?m)(   )\d+(m\d+)?[sm]( +|$)`), "$1<age>$3"},
 	{regexp.MustCompile(`<age>   +`), "<age>   "},
 	{regexp.MustCompile(`(LIVE|MERGED)-\d+`), "$1"},
 	{regexp.MustCompile(`(?m)^(diff -u -N|---|\+\+\+) .*$`), "$1 ..."},

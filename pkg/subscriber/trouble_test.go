@@ -23,17 +23,22 @@ import (
 // loss, a lower bound that says so.
 func TestEnginesInTrouble(t *testing.T) {
 	const window = 40
-	tests := map[string]sim.Config{
-		"vLLM":                {Blocks: 60},
-		"vLLM, arrays":        {Version: "0.22.1", Blocks: 60},
-		"vLLM, hybrid":        {Blocks: 150, Groups: []sim.Group{{Window: window}, {Window: window}, {}}},
-		"vLLM, only a window": {Blocks: 60, Groups: []sim.Group{{Window: window}}},
-		"SGLang":              {Engine: sim.SGLang, Blocks: 60},
-		"SGLang, host tier":   {Engine: sim.SGLang, Blocks: 60, HostBlocks: 90},
+	tests := map[string]struct {
+		config sim.Config
+		// exact is the least share of right answers in percent. Where no group
+		// keeps whole prefixes, long prompts leave positions open.
+		exact int
+	}{
+		"vLLM":                {sim.Config{Blocks: 60}, 60},
+		"vLLM, arrays":        {sim.Config{Version: "0.22.1", Blocks: 60}, 60},
+		"vLLM, hybrid":        {sim.Config{Blocks: 150, Groups: []sim.Group{{Window: window}, {Window: window}, {}}}, 60},
+		"vLLM, only a window": {sim.Config{Blocks: 60, Groups: []sim.Group{{Window: window}}}, 25},
+		"SGLang":              {sim.Config{Engine: sim.SGLang, Blocks: 60}, 60},
+		"SGLang, host tier":   {sim.Config{Engine: sim.SGLang, Blocks: 60, HostBlocks: 90}, 60},
 	}
-	for name, config := range tests {
+	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
-			engine, err := sim.New(config)
+			engine, err := sim.New(tc.config)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -48,8 +53,8 @@ func TestEnginesInTrouble(t *testing.T) {
 				run.step(t)
 			}
 			t.Logf("%d requests compared, %d of them bounds", run.compared, run.bounds)
-			if run.compared < 60 || run.bounds > run.compared/2 {
-				t.Error("too little is known")
+			if exact := 100 * (run.compared - run.bounds) / run.compared; run.compared < 60 || exact < tc.exact {
+				t.Errorf("%d%% exact, want at least %d%%", exact, tc.exact)
 			}
 		})
 	}

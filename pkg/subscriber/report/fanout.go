@@ -158,9 +158,25 @@ func (f *Fanout) resolve(ctx context.Context) ([]string, error) {
 		return nil, fmt.Errorf("%s has no address", f.host)
 	}
 	var addresses []string
-	for _, ip := range ips {
-		addresses = append(addresses, net.JoinHostPort(ip.Unmap().String(), f.port))
+	for _, ip := range oneFamily(ips) {
+		addresses = append(addresses, net.JoinHostPort(ip.String(), f.port))
 	}
 	slices.Sort(addresses)
 	return slices.Compact(addresses), nil
+}
+
+// oneFamily returns the IPv4 addresses, or all of them when there are none. A
+// replica with an address of each family must not get two sessions, of which each
+// would supersede the other.
+func oneFamily(ips []netip.Addr) []netip.Addr {
+	var v4 []netip.Addr
+	for _, ip := range ips {
+		if ip = ip.Unmap(); ip.Is4() {
+			v4 = append(v4, ip)
+		}
+	}
+	if len(v4) > 0 {
+		return v4
+	}
+	return ips
 }

@@ -119,7 +119,8 @@ func TestFanoutFollowsTheResolver(t *testing.T) {
 		t.Fatal(err)
 	}
 	resolver, ticks := &names{}, clocktesting.NewFakeClock(time.Unix(1, 0))
-	resolver.set("127.0.0.1", "127.0.0.2")
+	// The addresses of the other family are the same replicas again.
+	resolver.set("127.0.0.1", "127.0.0.2", "::1", "::ffff:127.0.0.1")
 	c.Server, c.ServerName, c.Resolver, c.Clock = "index.test:"+port, "127.0.0.1", resolver, ticks
 	run(t, c, j)
 	absorb(j, 1, 1)

@@ -1,0 +1,55 @@
+/*
+Copyright 2026 The inference-cache Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package main
+
+import (
+	"context"
+	"io"
+	"strings"
+	"testing"
+)
+
+func TestCommand(t *testing.T) {
+	required := []string{
+		"--replica-id=pod-0", "--tenant-id=team-a", "--model-id=m", "--metrics-bind-address=127.0.0.1:0",
+		"--engine-endpoint=tcp://127.0.0.1:1", "--engine-metrics-url=", "--server=127.0.0.1:1",
+	}
+	tests := map[string]struct {
+		args []string
+		// want is part of the error; empty means that it runs until it is stopped.
+		want string
+	}{
+		"runs":              {args: required},
+		"short verbosity":   {args: append([]string{"-v=2"}, required...)},
+		"nothing is given":  {want: "--model-id"},
+		"an argument":       {args: append([]string{"engine"}, required...), want: "unknown command"},
+		"an unknown flag":   {args: []string{"--no-such-flag"}, want: "no-such-flag"},
+		"an address in use": {args: append(required, "--metrics-bind-address=192.0.2.1:1"), want: "--metrics-bind-address"},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			ctx, cancel := context.WithCancel(t.Context())
+			cancel()
+			command := newCommand()
+			command.SetArgs(append([]string{}, tc.args...))
+			command.SetOut(io.Discard)
+			command.SetErr(io.Discard)
+			err := command.ExecuteContext(ctx)
+			switch {
+			case tc.want == "" && err != nil:
+				t.Errorf("ended with %v", err)
+			case tc.want != "" && (err == nil || !strings.Contains(err.Error(), tc.want)):
+				t.Errorf("error %v, want one with %q", err, tc.want)
+			}
+		})
+	}
+}
+
+func TestVersion(t *testing.T) {
+	if version() == "" {
+		t.Error("no version")
+	}
+}

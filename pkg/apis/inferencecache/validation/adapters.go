@@ -6,7 +6,6 @@ SPDX-License-Identifier: Apache-2.0
 package validation
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 
@@ -113,11 +112,14 @@ func pairs(adapters Adapters) string {
 // usableWith says what an engine can be given instead of a store that it cannot
 // use.
 func (e *Engine) usableWith(adapters Adapters) string {
-	var choices []string
+	var providers, choices []string
 	for _, store := range adapters.Stores() {
 		if slices.Contains(e.Bindings, store.Binding) {
-			choices = append(choices, fmt.Sprintf("set provider to %s", store.Provider))
+			providers = append(providers, string(store.Provider))
 		}
+	}
+	if len(providers) > 0 {
+		choices = append(choices, "set provider to "+strings.Join(providers, " or "))
 	}
 	if slices.Contains(e.Bindings, HostOnly) {
 		choices = append(choices, "remove spec.remoteStorage for a cache on the engine's host alone")

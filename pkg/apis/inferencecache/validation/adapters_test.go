@@ -60,8 +60,8 @@ func TestDeclarationsDecide(t *testing.T) {
 		"what the pair lacks": {
 			change: func(*inferencecache.CacheBackendSpec) {},
 			want: []string{
-				`spec.integration.mode: Invalid value: "Offload": VLLM/LMCache supports "EventsOnly" only`,
-				`spec.integration.role: Invalid value: "ReadWrite": VLLM/LMCache supports "ReadOnly" only`,
+				`spec.integration.mode: Invalid value: "Offload": is not supported by VLLM/LMCache; set it to "EventsOnly"`,
+				`spec.integration.role: Invalid value: "ReadWrite": is not supported by VLLM/LMCache; set it to "ReadOnly"`,
 				`spec.engineSelector.matchLabels: Required value: VLLM/LMCache lives in the engine; set the labels of the engine Pods that use it`,
 				`spec.remoteStorage: Required value: VLLM/LMCache needs a store; set provider to Redis`,
 			},
@@ -79,7 +79,7 @@ func TestDeclarationsDecide(t *testing.T) {
 					Provider: inferencecache.StorageProviderRedis, Ownership: inferencecache.StorageOwnershipManaged,
 				}
 			},
-			want: []string{`spec.integration.mode: Invalid value: "Offload": VLLM/LMCache supports "EventsOnly" only`},
+			want: []string{`spec.integration.mode: Invalid value: "Offload": is not supported by VLLM/LMCache; set it to "EventsOnly"`},
 		},
 	}
 	for name, test := range tests {

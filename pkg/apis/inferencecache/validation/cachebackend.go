@@ -75,7 +75,7 @@ func validateCacheBackendSpec(spec *inferencecache.CacheBackendSpec, adapters Ad
 	errs = append(errs, validateObservation(spec.Observation, path.Child("observation"))...)
 	errs = append(errs, validateIntegration(spec.Integration, path.Child("integration"))...)
 	if spec.EngineSelector != nil {
-		errs = append(errs, metav1validation.ValidateLabels(spec.EngineSelector.MatchLabels, path.Child("engineSelector", "matchLabels"))...)
+		errs = append(errs, validateLabels(spec.EngineSelector.MatchLabels, path.Child("engineSelector", "matchLabels"))...)
 	}
 	errs = append(errs, validateEnum(spec.DeploymentKind, deploymentKinds, path.Child("deploymentKind"))...)
 	errs = append(errs, validateAtLeast(spec.Replicas, 0, path.Child("replicas"))...)

@@ -44,15 +44,23 @@ func validatePairIntegration(integration *inferencecache.IntegrationSpec, engine
 	}
 	var errs field.ErrorList
 	if mode := integration.Mode; slices.Contains(integrationModes, mode) && !slices.Contains(engine.Modes, mode) {
-		errs = append(errs, field.Invalid(path.Child("mode"), mode, fmt.Sprintf("%s supports %s only", engine, join(engine.Modes))))
+		errs = append(errs, field.Invalid(path.Child("mode"), mode, notByPair(engine, engine.Modes)))
 	}
 	if role := integration.Role; slices.Contains(integrationRoles, role) && !slices.Contains(engine.Roles, role) {
-		errs = append(errs, field.Invalid(path.Child("role"), role, fmt.Sprintf("%s supports %s only", engine, join(engine.Roles))))
+		errs = append(errs, field.Invalid(path.Child("role"), role, notByPair(engine, engine.Roles)))
 	}
 	if !ptr.Deref(integration.FailOpen, true) && !engine.FailsClosed {
 		errs = append(errs, field.Invalid(path.Child("failOpen"), false, fmt.Sprintf("%s always fails open; set it to true", engine)))
 	}
 	return errs
+}
+
+// notByPair says what a pair supports instead.
+func notByPair[T ~string](engine *Engine, supported []T) string {
+	if len(supported) == 1 {
+		return fmt.Sprintf("is not supported by %s; set it to %q", engine, string(supported[0]))
+	}
+	return fmt.Sprintf("is not supported by %s; set it to one of %s", engine, join(supported))
 }
 
 // validatePairSelector wants engines to be selected where the whole effect of a

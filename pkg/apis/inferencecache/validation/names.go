@@ -6,7 +6,11 @@ SPDX-License-Identifier: Apache-2.0
 package validation
 
 import (
+	"slices"
+	"strings"
+
 	apimachineryvalidation "k8s.io/apimachinery/pkg/api/validation"
+	metav1validation "k8s.io/apimachinery/pkg/apis/meta/v1/validation"
 	utilvalidation "k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
@@ -42,6 +46,14 @@ func validateManagedName(backend *inferencecache.CacheBackend, path *field.Path)
 		messages[i] = "names the Service of the managed store too: " + messages[i]
 	}
 	return invalid(backend.Name, messages, path)
+}
+
+// validateLabels refuses what cannot be labels. The check that Kubernetes has goes
+// through the map at random; clients are answered alike each time.
+func validateLabels(labels map[string]string, path *field.Path) field.ErrorList {
+	errs := metav1validation.ValidateLabels(labels, path)
+	slices.SortFunc(errs, func(a, b *field.Error) int { return strings.Compare(a.Error(), b.Error()) })
+	return errs
 }
 
 // invalid turns the messages of a Kubernetes check into violations.

@@ -63,7 +63,7 @@ func validatePasswordSecretRef(storage *inferencecache.RemoteStorage, store *Sto
 	case storage.Ownership == inferencecache.StorageOwnershipManaged:
 		errs = append(errs, field.Forbidden(path, "only allowed with ownership External; a managed store has a password of its own"))
 	case store != nil && !store.Password:
-		errs = append(errs, field.Forbidden(path, fmt.Sprintf("clients of a %s know no password; remove it", store.Provider)))
+		errs = append(errs, field.Forbidden(path, fmt.Sprintf("clients of provider %s know no password; remove it", store.Provider)))
 	}
 	errs = append(errs, validateObjectName(ref.Name, "a Secret of this namespace", path.Child("name"))...)
 	return append(errs, validateDataKey(ref.Key, "Secret", path.Child("key"))...)

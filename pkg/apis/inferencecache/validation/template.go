@@ -9,7 +9,6 @@ import (
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
-	metav1validation "k8s.io/apimachinery/pkg/apis/meta/v1/validation"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"inferencecache.io/inference-cache/pkg/apis/inferencecache"
@@ -22,7 +21,7 @@ func validateTemplate(template *inferencecache.PodTemplateOverrides, store *Stor
 	if template == nil {
 		return nil
 	}
-	errs := metav1validation.ValidateLabels(template.NodeSelector, path.Child("nodeSelector"))
+	errs := validateLabels(template.NodeSelector, path.Child("nodeSelector"))
 	errs = append(errs, validateAffinity(template.Affinity, path.Child("affinity"))...)
 	errs = append(errs, validateTolerations(template.Tolerations, path.Child("tolerations"))...)
 	errs = append(errs, validateTopologySpread(template.TopologySpreadConstraints, path.Child("topologySpreadConstraints"))...)

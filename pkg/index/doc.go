@@ -30,6 +30,22 @@ SPDX-License-Identifier: Apache-2.0
 // and is then dropped whole. A newer stream or a newer epoch of the same holder
 // supersedes the older one.
 //
+// # Structure
+//
+// A directory has the blocks of one model, adapter and block size. Consecutive
+// blocks of a chain are a run; a run is never split, another continuation of one
+// of its blocks is a run whose parent is that block, and a block stays while
+// anything continues it. So the known blocks of a prompt are a prefix of it, and a
+// lookup bisects for the deepest one, climbs from run to run to the start, and
+// reads who holds each run: intervals of blocks by unit (a holder's group), not
+// single blocks. Its cost is a logarithm of the prompt's length plus the holders.
+// Groups that may skip blocks make it look at every position instead.
+//
+// Hashes, runs and intervals lie in pools without pointers; the table that finds
+// a hash has 8 bytes a block and grows by splitting small segments. A holder
+// vanishes by being made invisible; its memory is swept later, a little with
+// every change.
+//
 // # What it never does
 //
 // It knows no Kubernetes and no wire format, reads no clock and no randomness

@@ -71,7 +71,7 @@ func playHistory(seed uint64, steps int) string {
 			return fmt.Sprintf("after step %d: %s", step, msg)
 		}
 	}
-	return ""
+	return leftOver(p.x, p.now)
 }
 
 // grow builds a tree of chains: every node is the hash of the path to it.

@@ -19,6 +19,7 @@ import (
 
 	"inferencecache.io/inference-cache/pkg/apis/inferencecache"
 	"inferencecache.io/inference-cache/pkg/apis/inferencecache/v1alpha1"
+	"inferencecache.io/inference-cache/pkg/registry/inferencecache/cachetenant"
 )
 
 // StorageVersion decides that objects of the group are stored in v1alpha1. The
@@ -45,6 +46,8 @@ type ExtraConfig struct {
 	EmbeddedEtcd bool
 	// Standalone says that there is no cluster behind this server.
 	Standalone bool
+	// Namespaces knows the namespaces of the cluster; nil without a cluster.
+	Namespaces cachetenant.Namespaces
 	// OnReady, when set, is called once, when /readyz turns good.
 	OnReady func() error
 	// CloseLast releases what has to outlive the server, embedded etcd above

@@ -76,7 +76,7 @@ func (c CompletedConfig) New(ctx context.Context) (*Server, error) {
 
 // install makes the server serve the group.
 func (c CompletedConfig) install(generic *genericapiserver.GenericAPIServer, live registry.LiveData) error {
-	storage, err := registry.NewStorage(c.extra.Codecs.Scheme, c.generic.RESTOptionsGetter, admission.New(adapters.All()), live)
+	storage, err := registry.NewStorage(c.extra.Codecs.Scheme, c.generic.RESTOptionsGetter, admission.New(adapters.All()), live, c.extra.Namespaces)
 	if err != nil {
 		return err
 	}
@@ -86,6 +86,9 @@ func (c CompletedConfig) install(generic *genericapiserver.GenericAPIServer, liv
 	group.VersionedResourcesStorageMap[v1alpha1.SchemeGroupVersion.Version] = storage
 	if err := generic.InstallAPIGroup(&group); err != nil {
 		return fmt.Errorf("install API group: %w", err)
+	}
+	if err := generic.AddPostStartHook("inference-cache-reservations", repairReservations(storage)); err != nil {
+		return fmt.Errorf("add hook: %w", err)
 	}
 	return nil
 }

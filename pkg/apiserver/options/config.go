@@ -84,7 +84,8 @@ func (o *Options) fill(ctx context.Context, config *apiserver.Config) error {
 	if o.Standalone {
 		return o.applyStandalone(config, credentials)
 	}
-	return nil
+	config.Extra.Namespaces, err = apiserver.ClusterNamespaces(generic.ClientConfig)
+	return err
 }
 
 // openStorage starts embedded etcd and points the storage at it, or takes just

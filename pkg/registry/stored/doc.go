@@ -17,6 +17,8 @@ SPDX-License-Identifier: Apache-2.0
 //   - The generation grows when, and only when, the spec changes.
 //   - An update is refused for what it breaks, not for what was broken before.
 //   - Delete is never refused.
+//   - A value that the kind calls unique belongs to one object, whoever writes
+//     where (see package reservation). A dry run is told so as well.
 //
 // The package holds no state besides the stores it makes and knows no kind.
 package stored

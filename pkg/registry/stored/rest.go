@@ -18,6 +18,8 @@ import (
 	genericregistry "k8s.io/apiserver/pkg/registry/generic/registry"
 	"k8s.io/apiserver/pkg/registry/rest"
 	"k8s.io/apiserver/pkg/storage"
+
+	"inferencecache.io/inference-cache/pkg/registry/reservation"
 )
 
 // Category is the category that all kinds of the group belong to, as in
@@ -38,6 +40,8 @@ type Kind struct {
 	AttrFunc storage.AttrFunc
 	// Table prints the kind.
 	Table rest.TableConvertor
+	// Unique, when set, says which value no two objects may share.
+	Unique *reservation.Rule
 }
 
 // Strategy is what a kind decides about writes of its main resource.
@@ -52,6 +56,8 @@ type Strategy interface {
 type REST struct {
 	*genericregistry.Store
 	shortNames []string
+	// unique is nil for a kind without a unique value.
+	unique *reservation.Storage
 }
 
 var (
@@ -80,7 +86,13 @@ func New(kind Kind, optsGetter generic.RESTOptionsGetter) (*REST, error) {
 	if err := store.CompleteWithOptions(options); err != nil {
 		return nil, fmt.Errorf("building the storage of %s: %w", kind.Resource, err)
 	}
-	return &REST{Store: store, shortNames: kind.ShortNames}, nil
+	r := &REST{Store: store, shortNames: kind.ShortNames}
+	if kind.Unique != nil {
+		if err := r.reserve(kind, optsGetter); err != nil {
+			return nil, fmt.Errorf("building the storage of %s: %w", kind.Resource, err)
+		}
+	}
+	return r, nil
 }
 
 // ShortNames implements rest.ShortNamesProvider.
@@ -100,7 +112,14 @@ func (r *REST) Categories() []string {
 func (r *REST) Update(ctx context.Context, name string, objInfo rest.UpdatedObjectInfo, createValidation rest.ValidateObjectFunc,
 	updateValidation rest.ValidateObjectUpdateFunc, forceAllowCreate bool, options *metav1.UpdateOptions) (runtime.Object, bool, error) {
 	guarded := rest.WrapUpdatedObjectInfo(objInfo, refuseResurrection(r.DefaultQualifiedResource, name))
-	return r.Store.Update(ctx, name, guarded, createValidation, updateValidation, forceAllowCreate, options)
+	out, created, err := r.Store.Update(ctx, name, guarded, createValidation, updateValidation, forceAllowCreate, options)
+	if err == nil {
+		err = r.checkDryRun(ctx, out, options.DryRun)
+	}
+	if err != nil {
+		return nil, false, err
+	}
+	return out, created, nil
 }
 
 // refuseResurrection returns a check that an update which names a version finds

@@ -33,6 +33,7 @@ func NewStorage(scheme runtime.ObjectTyper, optsGetter generic.RESTOptionsGetter
 		NewListFunc: func() runtime.Object { return &inferencecache.CachePolicyList{} },
 		Strategy:    strategy,
 		Table:       newTable(clock),
+		Unique:      onePerNamespace(),
 	}, optsGetter)
 	if err != nil {
 		return nil, err

@@ -41,7 +41,7 @@ func withStatus(tenant *inferencecache.CacheTenant) {
 }
 
 func TestStrategyPrepares(t *testing.T) {
-	main := newStrategy(runtime.NewScheme())
+	main := newStrategy(runtime.NewScheme(), fakeNamespaces{"team-b": nil})
 	status := newStatusStrategy(main)
 	changed := func(c *inferencecache.CacheTenant) {
 		c.Spec.Quota = &inferencecache.CacheTenantQuota{MaxIndexEntries: ptr.To[int64](100)}
@@ -79,7 +79,7 @@ func TestStrategyPrepares(t *testing.T) {
 }
 
 func TestStrategyValidates(t *testing.T) {
-	strategy := newStrategy(runtime.NewScheme())
+	strategy := newStrategy(runtime.NewScheme(), fakeNamespaces{"team-b": nil})
 	broken := testTenant(func(c *inferencecache.CacheTenant) { c.Spec.IsolationMode = "Crypto" })
 	labelled := broken.DeepCopy()
 	labelled.Labels = map[string]string{"k": "v"}

@@ -22,9 +22,10 @@ type Storage struct {
 	Status *stored.StatusREST
 }
 
-// NewStorage returns the storage of cachetenants.
-func NewStorage(scheme runtime.ObjectTyper, optsGetter generic.RESTOptionsGetter, clock clock.PassiveClock) (*Storage, error) {
-	strategy := newStrategy(scheme)
+// NewStorage returns the storage of cachetenants. namespaces knows whose name may
+// not be a tenantID elsewhere.
+func NewStorage(scheme runtime.ObjectTyper, optsGetter generic.RESTOptionsGetter, clock clock.PassiveClock, namespaces Namespaces) (*Storage, error) {
+	strategy := newStrategy(scheme, namespaces)
 	main, err := stored.New(stored.Kind{
 		Resource:    inferencecache.Resource("cachetenants"),
 		Singular:    inferencecache.Resource("cachetenant"),
@@ -33,6 +34,7 @@ func NewStorage(scheme runtime.ObjectTyper, optsGetter generic.RESTOptionsGetter
 		NewListFunc: func() runtime.Object { return &inferencecache.CacheTenantList{} },
 		Strategy:    strategy,
 		Table:       newTable(clock),
+		Unique:      oneOwner(),
 	}, optsGetter)
 	if err != nil {
 		return nil, err

@@ -20,13 +20,14 @@ import (
 // strategy decides about writes of the main resource.
 type strategy struct {
 	stored.Base
+	namespaces Namespaces
 }
 
 var _ stored.Strategy = strategy{}
 
 // newStrategy returns the strategy for objects of the kinds in typer.
-func newStrategy(typer runtime.ObjectTyper) strategy {
-	return strategy{Base: stored.NewBase(typer, v1alpha1.SchemeGroupVersion)}
+func newStrategy(typer runtime.ObjectTyper, namespaces Namespaces) strategy {
+	return strategy{Base: stored.NewBase(typer, v1alpha1.SchemeGroupVersion), namespaces: namespaces}
 }
 
 // PrepareForCreate clears the status, which is not the creator's to set.
@@ -44,11 +45,17 @@ func (strategy) PrepareForUpdate(_ context.Context, obj, old runtime.Object) {
 }
 
 // Validate returns everything that is wrong with a new object.
-func (strategy) Validate(_ context.Context, obj runtime.Object) field.ErrorList {
-	return validation.ValidateCacheTenant(obj.(*inferencecache.CacheTenant))
+func (s strategy) Validate(ctx context.Context, obj runtime.Object) field.ErrorList {
+	tenant := obj.(*inferencecache.CacheTenant)
+	return append(validation.ValidateCacheTenant(tenant), validateForeignNamespace(ctx, s.namespaces, tenant)...)
 }
 
 // ValidateUpdate returns what an update breaks.
-func (strategy) ValidateUpdate(_ context.Context, obj, old runtime.Object) field.ErrorList {
-	return validation.ValidateCacheTenantUpdate(obj.(*inferencecache.CacheTenant), old.(*inferencecache.CacheTenant))
+func (s strategy) ValidateUpdate(ctx context.Context, obj, old runtime.Object) field.ErrorList {
+	tenant, oldTenant := obj.(*inferencecache.CacheTenant), old.(*inferencecache.CacheTenant)
+	errs := validation.ValidateCacheTenantUpdate(tenant, oldTenant)
+	if tenant.Spec.TenantID == oldTenant.Spec.TenantID {
+		return errs
+	}
+	return append(errs, validateForeignNamespace(ctx, s.namespaces, tenant)...)
 }

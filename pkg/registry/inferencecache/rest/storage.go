@@ -25,9 +25,11 @@ import (
 // NewStorage returns the storage of every resource and subresource of v1alpha1,
 // by path. scheme knows the kinds of the group and autoscaling/v1 Scale;
 // optsGetter says where stored kinds live, adapters what a CacheBackend may ask
-// for. Each call draws a new epoch for the
-// versions of soft state, so a process calls it once.
-func NewStorage(scheme *runtime.Scheme, optsGetter generic.RESTOptionsGetter, adapters validation.Adapters, live LiveData) (map[string]rest.Storage, error) {
+// for. namespaces knows those of the cluster; it is nil without one, and a
+// namespace then exists when an object of ours lives in it. Each call draws a new
+// epoch for the versions of soft state, so a process calls it once.
+func NewStorage(scheme *runtime.Scheme, optsGetter generic.RESTOptionsGetter, adapters validation.Adapters, live LiveData,
+	namespaces cachetenant.Namespaces) (map[string]rest.Storage, error) {
 	if adapters == nil {
 		return nil, fmt.Errorf("building the storage of v1alpha1: the declarations of the adapters are missing")
 	}
@@ -43,10 +45,15 @@ func NewStorage(scheme *runtime.Scheme, optsGetter generic.RESTOptionsGetter, ad
 	if err != nil {
 		return nil, err
 	}
-	tenants, err := cachetenant.NewStorage(scheme, optsGetter, clock)
+	stored := &occupied{}
+	if namespaces == nil {
+		namespaces = stored
+	}
+	tenants, err := cachetenant.NewStorage(scheme, optsGetter, clock, namespaces)
 	if err != nil {
 		return nil, err
 	}
+	stored.kinds = []rest.Lister{backends.CacheBackend, policies.CachePolicy, tenants.CacheTenant}
 	versions := virtual.NewVersions(virtual.RandomEpoch())
 	return map[string]rest.Storage{
 		"cachebackends":             backends.CacheBackend,

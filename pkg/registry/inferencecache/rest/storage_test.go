@@ -45,7 +45,7 @@ func (noAdapters) Stores() []validation.Store   { return nil }
 
 func TestNewStorageNeedsAdapters(t *testing.T) {
 	live := LiveData{Observer: fakeLive{}, Snapshots: fakeLive{}, Index: fakeLive{}, Routes: fakeLive{}}
-	if _, err := NewStorage(runtime.NewScheme(), nil, nil, live); err == nil {
+	if _, err := NewStorage(runtime.NewScheme(), nil, nil, live, nil); err == nil {
 		t.Error("storage was made that would panic on its first write")
 	}
 }
@@ -61,7 +61,7 @@ func TestNewStorageNeedsAllLiveData(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			live := LiveData{Observer: fakeLive{}, Snapshots: fakeLive{}, Index: fakeLive{}, Routes: fakeLive{}}
 			remove(&live)
-			if _, err := NewStorage(runtime.NewScheme(), nil, noAdapters{}, live); err == nil {
+			if _, err := NewStorage(runtime.NewScheme(), nil, noAdapters{}, live, nil); err == nil {
 				t.Error("storage was made that would panic on its first read")
 			}
 		})

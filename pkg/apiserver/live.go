@@ -8,6 +8,7 @@ package apiserver
 import (
 	"context"
 	"fmt"
+	"math/rand/v2"
 
 	"k8s.io/apimachinery/pkg/types"
 	genericapiserver "k8s.io/apiserver/pkg/server"
@@ -49,7 +50,7 @@ func newLive(ctx context.Context, extra *ExtraConfig, generic *genericapiserver.
 	if !extra.Standalone {
 		access = clusterAccess{authorizer: generic.Authorization.Authorizer, tenants: tenants}
 	}
-	idx := index.New(index.Options{}, extra.Clock.Now())
+	idx := index.New(index.Options{Secret: rand.Uint64()}, extra.Clock.Now())
 	server, err := indexserver.New(indexserver.Config{
 		Index:         idx,
 		Name:          extra.Name,

@@ -153,10 +153,15 @@ func (r *troubled) awaitQuiet(t *testing.T) {
 	if messages == 0 {
 		return
 	}
+	page := func() string { return get(t, "http://"+r.subscriber.Address()+"/metrics") }
+	// The values of one page are not of one instant: what follows from a message
+	// may have been read before the message came.
+	indexservertest.Await(t, "the engine's last message", func() bool {
+		return series(page(), "engine_sequence") == float64(messages-1)
+	})
 	indexservertest.Await(t, "quiet", func() bool {
-		page := get(t, "http://"+r.subscriber.Address()+"/metrics")
-		return series(page, "engine_sequence") == float64(messages-1) && series(page, "changes_waiting") == 0 &&
-			series(page, "acknowledged_sequence") == series(page, "delta_sequence")
+		page := page()
+		return series(page, "changes_waiting") == 0 && series(page, "acknowledged_sequence") == series(page, "delta_sequence")
 	})
 }
 

@@ -62,6 +62,8 @@ type Journal struct {
 	eventTime int64
 	capacity  int64
 	stats     *pb.EngineStats
+	// engine names the engine's software, empty until it is known.
+	engine string
 	// changed is closed and replaced whenever there is something new to read.
 	changed chan struct{}
 }
@@ -190,6 +192,16 @@ func (j *Journal) SetStats(stats *pb.EngineStats) {
 	defer j.mu.Unlock()
 	j.stats = stats
 	j.notify()
+}
+
+// SetEngine tells the name of the engine's software, with its version.
+func (j *Journal) SetEngine(engine string) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	if j.engine != engine {
+		j.engine = engine
+		j.notify()
+	}
 }
 
 // Progress returns the newest delta made in this epoch, and whether changes wait

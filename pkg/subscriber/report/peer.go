@@ -59,8 +59,8 @@ func (p *peer) keep(ctx context.Context, j *Journal) {
 			pause.reset()
 			failing = false
 		}
-		if errors.Is(err, errRestarted) {
-			logger.V(2).Info("Engine state starts anew; opening a new session")
+		if errors.Is(err, errOutdated) {
+			logger.V(2).Info("The hello does not hold any more; opening a new session")
 			continue
 		}
 		metrics.failures.Inc()
@@ -118,6 +118,8 @@ func remedy(err error) string {
 		return "check that --token-file holds a token the index accepts"
 	case codes.PermissionDenied:
 		return "check --namespace, --replica-id and --backend: only a Pod's own reports are accepted"
+	case codes.FailedPrecondition, codes.Aborted:
+		return "check that nobody else reports as this Pod; after a step back of the clock it passes with the lease"
 	case codes.InvalidArgument:
 		return "check the flags that the message names"
 	case codes.Unavailable:

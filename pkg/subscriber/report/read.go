@@ -19,13 +19,15 @@ type Position struct {
 	Oldest, Last uint64
 	// Adapters are the adapters seen so far.
 	Adapters []string
+	// Engine names the engine's software, empty while it is not known.
+	Engine string
 }
 
 // Position returns what the journal can offer now.
 func (j *Journal) Position() Position {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	return Position{Epoch: j.epoch, Oldest: j.ring.oldest(), Last: j.sequence, Adapters: j.mirror.Adapters()}
+	return Position{Epoch: j.epoch, Oldest: j.ring.oldest(), Last: j.sequence, Adapters: j.mirror.Adapters(), Engine: j.engine}
 }
 
 // readLimit is how many deltas one Read returns.
@@ -39,6 +41,8 @@ type Reading struct {
 	Last uint64
 	// Stats are the newest statistics, nil when there are none.
 	Stats *pb.EngineStats
+	// Engine names the engine's software, empty while it is not known.
+	Engine string
 	// Restarted: the epoch that the session is about has ended.
 	Restarted bool
 	// Behind: the next delta is not kept any more, or was never made.
@@ -51,7 +55,7 @@ type Reading struct {
 func (j *Journal) Read(epoch, next uint64) Reading {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	r := Reading{Last: j.sequence, Stats: j.stats, Changed: j.changed}
+	r := Reading{Last: j.sequence, Stats: j.stats, Engine: j.engine, Changed: j.changed}
 	switch {
 	case epoch != j.epoch:
 		r.Restarted = true

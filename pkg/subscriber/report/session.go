@@ -27,7 +27,7 @@ type Identity struct {
 	BackendNamespace, Backend string
 	// Tenant, Model and HashScheme are the scope of what the engine holds.
 	Tenant, Model, HashScheme string
-	// Engine names the engine's software, with its version where it is known.
+	// Engine names the engine's software, until a journal knows better.
 	Engine string
 	// ClientVersion is the version of this program.
 	ClientVersion string
@@ -42,8 +42,9 @@ const (
 	helloTimeout = 10 * time.Second
 )
 
-// errRestarted ends a session whose epoch is over; the next one begins at once.
-var errRestarted = errors.New("a new epoch began")
+// errOutdated ends a session whose hello does not hold any more, because a new
+// epoch began or the engine's name has become known; the next one begins at once.
+var errOutdated = errors.New("the hello of the session does not hold any more")
 
 // session is one stream about one rank to one address of the index.
 type session struct {
@@ -55,6 +56,8 @@ type session struct {
 
 	// epoch is the one the session is about, next the delta to send next.
 	epoch, next uint64
+	// engine is the name that the journal knew at the hello.
+	engine string
 	// sentStats are the statistics sent last.
 	sentStats *pb.EngineStats
 	// resync is signalled when the server wants a snapshot, failed carries how
@@ -93,13 +96,17 @@ func runSession(ctx context.Context, client pb.InferenceCacheClient, j *Journal,
 // hello opens the session. A server that does not answer in time ends the stream.
 func (s *session) hello(cancel context.CancelFunc) (*pb.HelloReply, error) {
 	position := s.journal.Position()
-	s.epoch = position.Epoch
+	s.epoch, s.engine = position.Epoch, position.Engine
+	engine := position.Engine
+	if engine == "" {
+		engine = s.identity.Engine
+	}
 	hello := &pb.Hello{
 		Holder:         &pb.Holder{Namespace: s.identity.Namespace, Pod: s.identity.Pod, Rank: s.journal.Rank()},
 		TenantId:       s.identity.Tenant,
 		ModelId:        s.identity.Model,
 		HashScheme:     s.identity.HashScheme,
-		Engine:         s.identity.Engine,
+		Engine:         engine,
 		Epoch:          position.Epoch,
 		OldestSequence: position.Oldest,
 		LastSequence:   position.Last,
@@ -200,8 +207,8 @@ func (s *session) sendNews(ctx context.Context) (<-chan struct{}, error) {
 	for {
 		r := s.journal.Read(s.epoch, s.next)
 		switch {
-		case r.Restarted:
-			return nil, errRestarted
+		case r.Restarted, r.Engine != s.engine:
+			return nil, errOutdated
 		case r.Behind:
 			if err := s.sendSnapshot(ctx, "the session fell behind"); err != nil {
 				return nil, err
@@ -231,7 +238,7 @@ func (s *session) sendNews(ctx context.Context) (<-chan struct{}, error) {
 func (s *session) sendSnapshot(ctx context.Context, reason string) error {
 	snapshot := s.journal.Snapshot()
 	if snapshot.Epoch != s.epoch {
-		return errRestarted
+		return errOutdated
 	}
 	chunks := snapshot.chunks()
 	logr.FromContextOrDiscard(ctx).V(2).Info("Sending a snapshot", "reason", reason, "sequence", snapshot.Sequence, "chunks", len(chunks))

@@ -76,7 +76,7 @@ func converse(t *testing.T, j *Journal, reply *pb.HelloReply) *conversation {
 	c.answers <- &pb.ReportResponse{Message: &pb.ReportResponse_Hello{Hello: reply}}
 	metrics := NewMetrics(prometheus.NewRegistry()).session("index", 0)
 	go func() {
-		_, err := runSession(t.Context(), c, j, Identity{Pod: "pod-0", Tenant: "t", Backend: "b"}, c.ticks, metrics)
+		_, err := runSession(t.Context(), c, j, Identity{Pod: "pod-0", Tenant: "t", Backend: "b", Engine: "vllm"}, c.ticks, metrics)
 		c.ended <- err
 	}()
 	return c
@@ -172,8 +172,24 @@ func TestSessionEndsWithItsEpoch(t *testing.T) {
 	c := converse(t, j, &pb.HelloReply{ResumeFrom: 4})
 	c.next()
 	j.Restart("")
-	if err := <-c.ended; !errors.Is(err, errRestarted) {
-		t.Errorf("ended with %v, want %v", err, errRestarted)
+	if err := <-c.ended; !errors.Is(err, errOutdated) {
+		t.Errorf("ended with %v, want %v", err, errOutdated)
+	}
+}
+
+func TestSessionTellsTheEnginesName(t *testing.T) {
+	j, _ := journalWith(1, JournalOptions{})
+	c := converse(t, j, &pb.HelloReply{ResumeFrom: 2})
+	if got := c.next().GetHello().GetEngine(); got != "vllm" {
+		t.Errorf("engine %q, want that of the identity", got)
+	}
+	j.SetEngine("vllm/0.32.0")
+	if err := <-c.ended; !errors.Is(err, errOutdated) {
+		t.Errorf("ended with %v, want %v", err, errOutdated)
+	}
+	c = converse(t, j, &pb.HelloReply{ResumeFrom: 2})
+	if got := c.next().GetHello().GetEngine(); got != "vllm/0.32.0" {
+		t.Errorf("engine %q, want the one that was told", got)
 	}
 }
 

@@ -11,6 +11,6 @@ SPDX-License-Identifier: Apache-2.0
 // report stays absent; it is never taken for zero. Without the number of running
 // and of waiting requests nothing is believed: then the page is not an engine's.
 //
-// A [Scraper] does so again and again. Counters of an engine that has started
-// anew go on from where they were.
+// A [Scraper] does so again and again, and asks the engine once for its version.
+// Counters of an engine that has started anew go on from where they were.
 package scrape

@@ -8,6 +8,7 @@ package scrape
 import (
 	"context"
 	"fmt"
+	"io"
 	"net/http"
 	"time"
 
@@ -33,6 +34,8 @@ type Sink interface {
 	SetStats(*pb.EngineStats)
 	// SetCapacity tells the number of blocks in the engine's own memory.
 	SetCapacity(blocks int64)
+	// SetEngine tells the name of the engine's software, as in "vllm/0.32.0".
+	SetEngine(name string)
 }
 
 // Config configures a [Scraper].
@@ -64,6 +67,8 @@ type Scraper struct {
 	up       prometheus.Gauge
 	failures prometheus.Counter
 	failed   int
+	// asked is how often the engine was asked for its version.
+	asked int
 }
 
 // New returns a scraper that is not running yet; sinks are those of the ranks, in
@@ -125,25 +130,17 @@ func (s *Scraper) attempt(ctx context.Context) {
 			logger.Info("The engine's load is known again", "url", s.config.URL)
 		}
 		s.failed = 0
+		s.identify(ctx)
 	}
 }
 
 func (s *Scraper) scrape(ctx context.Context) error {
-	ctx, cancel := context.WithTimeout(ctx, min(s.config.Interval, maxTimeout))
-	defer cancel()
-	request, err := http.NewRequestWithContext(ctx, http.MethodGet, s.config.URL, nil)
+	body, err := s.get(ctx, s.config.URL)
 	if err != nil {
 		return err
 	}
-	response, err := s.config.Client.Do(request)
-	if err != nil {
-		return err
-	}
-	defer func() { _ = response.Body.Close() }() // only read from
-	if response.StatusCode != http.StatusOK {
-		return fmt.Errorf("%s answered %s", s.config.URL, response.Status)
-	}
-	readings, err := Parse(response.Body, s.config.Profile, len(s.sinks))
+	defer func() { _ = body.Close() }() // only read from
+	readings, err := Parse(body, s.config.Profile, len(s.sinks))
 	if err != nil {
 		return err
 	}
@@ -153,6 +150,38 @@ func (s *Scraper) scrape(ctx context.Context) error {
 		s.sinks[rank].SetStats(s.stats(now, &reading, &s.counters[rank]))
 	}
 	return nil
+}
+
+// get asks the engine for a page. The time for it includes reading the body.
+func (s *Scraper) get(ctx context.Context, address string) (io.ReadCloser, error) {
+	ctx, cancel := context.WithTimeout(ctx, min(s.config.Interval, maxTimeout))
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, address, nil)
+	if err != nil {
+		cancel()
+		return nil, err
+	}
+	response, err := s.config.Client.Do(request)
+	if err != nil {
+		cancel()
+		return nil, err
+	}
+	body := &timedBody{ReadCloser: response.Body, cancel: cancel}
+	if response.StatusCode != http.StatusOK {
+		_ = body.Close() // the status says it all
+		return nil, fmt.Errorf("%s answered %s", address, response.Status)
+	}
+	return body, nil
+}
+
+// timedBody is a body whose time is over when it is closed.
+type timedBody struct {
+	io.ReadCloser
+	cancel context.CancelFunc
+}
+
+func (p *timedBody) Close() error {
+	defer p.cancel()
+	return p.ReadCloser.Close()
 }
 
 // stats turns a reading into what is reported.

@@ -10,6 +10,7 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -28,11 +29,59 @@ import (
 type kept struct {
 	stats    chan *pb.EngineStats
 	capacity int64
+	engine   string
 }
 
 func (k *kept) SetStats(stats *pb.EngineStats) { k.stats <- stats }
 
 func (k *kept) SetCapacity(blocks int64) { k.capacity = blocks }
+
+func (k *kept) SetEngine(name string) { k.engine = name }
+
+func TestVersion(t *testing.T) {
+	tests := map[string]struct {
+		profile Profile
+		paths   map[string]string
+		want    string
+	}{
+		"vLLM":            {VLLM, map[string]string{"/version": `{"version":"0.32.0"}`}, "vllm/0.32.0"},
+		"SGLang":          {SGLang, map[string]string{"/server_info": `{"kv_events":{},"version":"0.5.23"}`}, "sglang/0.5.23"},
+		"SGLang, older":   {SGLang, map[string]string{"/get_server_info": `{"version":"0.5.9"}`}, "sglang/0.5.9"},
+		"none":            {VLLM, nil, ""},
+		"not JSON":        {VLLM, map[string]string{"/version": "0.32.0 <b>"}, ""},
+		"not printable":   {VLLM, map[string]string{"/version": `{"version":"\u0007"}`}, ""},
+		"longer than one": {VLLM, map[string]string{"/version": `{"version":"` + strings.Repeat("1", 65) + `"}`}, ""},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			asked := 0
+			web := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				if r.URL.Path == "/metrics" {
+					_, _ = io.WriteString(w, vllmLoad+sglangLoad)
+					return
+				}
+				asked++
+				if answer, ok := tc.paths[r.URL.Path]; ok {
+					_, _ = io.WriteString(w, answer)
+					return
+				}
+				w.WriteHeader(http.StatusNotFound)
+			}))
+			defer web.Close()
+			sink := &kept{stats: make(chan *pb.EngineStats, 10)}
+			s := New(Config{URL: web.URL + "/metrics", Profile: tc.profile, Registerer: prometheus.NewRegistry()}, sink)
+			for range 2 * maxAsked {
+				s.attempt(t.Context())
+			}
+			if sink.engine != tc.want {
+				t.Errorf("engine %q, want %q", sink.engine, tc.want)
+			}
+			if limit := maxAsked * len(versionPaths(tc.profile)); asked > limit || (tc.want != "" && asked > 2) {
+				t.Errorf("asked %d times", asked)
+			}
+		})
+	}
+}
 
 // server answers with pages one after the other; an empty one is an error.
 type server struct {
@@ -40,7 +89,11 @@ type server struct {
 	pages []string
 }
 
-func (s *server) ServeHTTP(w http.ResponseWriter, _ *http.Request) {
+func (s *server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if r.URL.Path != "/metrics" {
+		w.WriteHeader(http.StatusNotFound)
+		return
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if len(s.pages) == 0 || s.pages[0] == "" {
@@ -65,7 +118,7 @@ func TestScraper(t *testing.T) {
 	c := clocktesting.NewFakeClock(time.UnixMicro(5))
 	sink := &kept{stats: make(chan *pb.EngineStats)}
 	registry := prometheus.NewRegistry()
-	s := New(Config{URL: web.URL, Profile: VLLM, Interval: time.Second, ConcurrencyCeiling: 12, CacheBytes: 1000, Registerer: registry, Clock: c}, sink)
+	s := New(Config{URL: web.URL + "/metrics", Profile: VLLM, Interval: time.Second, ConcurrencyCeiling: 12, CacheBytes: 1000, Registerer: registry, Clock: c}, sink)
 	ctx, cancel := context.WithCancel(t.Context())
 	done := make(chan struct{})
 	go func() {
@@ -100,7 +153,7 @@ func TestScraperCountsFailures(t *testing.T) {
 	web := httptest.NewServer(&server{pages: []string{""}})
 	defer web.Close()
 	sink := &kept{stats: make(chan *pb.EngineStats)}
-	s := New(Config{URL: web.URL, Profile: VLLM, Registerer: prometheus.NewRegistry()}, sink)
+	s := New(Config{URL: web.URL + "/metrics", Profile: VLLM, Registerer: prometheus.NewRegistry()}, sink)
 	for range staleAfter {
 		s.attempt(t.Context())
 	}

@@ -21,59 +21,73 @@ const maxTries = 3
 // its sequence.
 var errStartedAnew = errors.New("another message is known under this sequence")
 
+// progress is what one replay has come to.
+type progress uint8
+
+const (
+	// complete: the engine has nothing more.
+	complete progress = iota
+	// cutOff: there may be more; another try will tell.
+	cutOff
+	// holed: there is more, behind something that did not come.
+	holed
+)
+
 // catchUp asks the engine for what it has published since the last message taken,
-// or for everything. It returns when there is nothing more, or no hope of it.
+// or for everything. It returns when there is nothing more, or no hope of it. A
+// hole that stays is given up, so that what lies behind it counts.
 func (s *Source) catchUp(ctx context.Context) {
 	if !s.opts.Engine.Replayable() {
 		return
 	}
-	for tries := 0; tries < maxTries && ctx.Err() == nil; {
-		before, started := s.last, s.started
-		done := s.replay(ctx)
-		if done {
-			return
+	for tries := 1; ctx.Err() == nil; tries++ {
+		last, started := s.last, s.started
+		made := s.replay(ctx, s.last)
+		if made == holed && tries == maxTries && s.last == last {
+			made = s.replay(ctx, s.last+2)
 		}
-		if s.started == started && s.last == before {
-			tries++
-		} else {
+		switch {
+		case made == complete:
+			return
+		case s.started != started || s.last != last:
 			tries = 0
+		case tries == maxTries:
+			return
 		}
 	}
 }
 
-// replay asks once. It reports whether nothing more is to be had.
-func (s *Source) replay(ctx context.Context) (done bool) {
+// replay asks once, from the last message taken or from a later start. Before the
+// first message it asks for everything.
+func (s *Source) replay(ctx context.Context, start uint64) progress {
 	logger := logr.FromContextOrDiscard(ctx)
 	s.opts.Metrics.Replays.Inc()
-	start, verify := uint64(0), s.started
-	if verify {
-		start = s.last
-	}
-	s.verified = !verify
+	verify := s.started && start == s.last
+	s.verified = !s.started
 	result, err := s.opts.Engine.Replay(ctx, start, func(message kvevents.Message) error {
 		return s.replayed(ctx, message)
 	})
 	switch {
 	case ctx.Err() != nil:
-		return true
+		return complete
 	case errors.Is(err, errStartedAnew):
 		s.restarted(ctx, "a replayed message differs from the one known")
-		return false
+		return cutOff
 	case err != nil:
 		s.opts.Metrics.ReplayFailures.Inc()
 		logger.V(1).Info("Replay failed", "start", start, "delivered", result.Delivered, "err", err.Error())
-		return false // that is not the engine's word
+		return cutOff // that is not the engine's word
 	case verify && result.Ended && result.Delivered == 0 && !result.Hole:
 		// The engine does not have the last message: it begins its own count.
 		s.restarted(ctx, "the engine does not know its last message")
-		return false
+		return cutOff
 	case result.Hole:
 		s.opts.Metrics.Holes.Inc()
-		return false
+		return holed
 	case !result.Ended:
-		return false // cut off by a limit or by silence
+		return cutOff // by a limit or by silence
 	}
-	return true
+	return complete
 }
 
 // replayed takes one replayed message. The first one is the last one taken, which

@@ -79,6 +79,13 @@ func forget(keep int) step {
 	}
 }
 
+// gone publishes a message that nobody will ever get.
+func gone(e *fakeEngine) (kvevents.Message, error) {
+	e.publish()
+	e.kept = e.kept[:len(e.kept)-1]
+	return kvevents.Message{}, errNothing
+}
+
 // hole makes the next replay lose its nth message.
 func hole(nth int) step {
 	return func(e *fakeEngine) (kvevents.Message, error) {
@@ -143,6 +150,7 @@ func (e *fakeEngine) Replay(_ context.Context, start uint64, fn func(kvevents.Me
 			result.Hole = result.Delivered > 0
 			continue
 		}
+		result.Hole = result.Hole || (result.Delivered > 0 && m.Sequence != result.Next)
 		if result.Hole {
 			result.Discarded++
 			continue

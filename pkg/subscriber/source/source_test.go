@@ -66,6 +66,8 @@ func TestSource(t *testing.T) {
 		"nothing new":                   {script: []step{live, idle, idle, live}, want: []string{"0", "1"}},
 		"a duplicate":                   {script: []step{live, live, again, live}, want: []string{"0", "1", anew, "0", "1", "2"}},
 		"a hole in a replay":            {script: []step{live, missed, missed, missed, hole(3), live}, want: []string{"0", "1", "2", "3", "4"}},
+		"a hole that stays":             {script: []step{live, gone, missed, missed, idle, live}, want: []string{"0", lost, "2", "3", "4"}},
+		"a hole that stays, live":       {script: []step{live, gone, missed, live}, want: []string{"0", lost, "2", "3"}},
 		"connection lost":               {script: []step{live, broken, live, broken, missed, live}, want: []string{"0", "1", "2", "3"}},
 		"no message at all":             {script: []step{noMessage, live}, want: []string{"0"}},
 		"an unreadable batch":           {script: []step{live, garbage, live}, want: []string{"0", unread, "2"}},

@@ -135,12 +135,11 @@ func (s *Scraper) attempt(ctx context.Context) {
 }
 
 func (s *Scraper) scrape(ctx context.Context) error {
-	body, err := s.get(ctx, s.config.URL)
-	if err != nil {
+	var readings []Reading
+	err := s.get(ctx, s.config.URL, func(page io.Reader) (err error) {
+		readings, err = Parse(page, s.config.Profile, len(s.sinks))
 		return err
-	}
-	defer func() { _ = body.Close() }() // only read from
-	readings, err := Parse(body, s.config.Profile, len(s.sinks))
+	})
 	if err != nil {
 		return err
 	}
@@ -152,36 +151,23 @@ func (s *Scraper) scrape(ctx context.Context) error {
 	return nil
 }
 
-// get asks the engine for a page. The time for it includes reading the body.
-func (s *Scraper) get(ctx context.Context, address string) (io.ReadCloser, error) {
+// get asks the engine for a page and lets it be read.
+func (s *Scraper) get(ctx context.Context, address string, read func(io.Reader) error) error {
 	ctx, cancel := context.WithTimeout(ctx, min(s.config.Interval, maxTimeout))
+	defer cancel()
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, address, nil)
 	if err != nil {
-		cancel()
-		return nil, err
+		return err
 	}
 	response, err := s.config.Client.Do(request)
 	if err != nil {
-		cancel()
-		return nil, err
+		return err
 	}
-	body := &timedBody{ReadCloser: response.Body, cancel: cancel}
+	defer func() { _ = response.Body.Close() }() // only read from
 	if response.StatusCode != http.StatusOK {
-		_ = body.Close() // the status says it all
-		return nil, fmt.Errorf("%s answered %s", address, response.Status)
+		return fmt.Errorf("%s answered %s", address, response.Status)
 	}
-	return body, nil
-}
-
-// timedBody is a body whose time is over when it is closed.
-type timedBody struct {
-	io.ReadCloser
-	cancel context.CancelFunc
-}
-
-func (p *timedBody) Close() error {
-	defer p.cancel()
-	return p.ReadCloser.Close()
+	return read(response.Body)
 }
 
 // stats turns a reading into what is reported.

@@ -57,16 +57,14 @@ func (s *Scraper) version(ctx context.Context, path string) string {
 		return ""
 	}
 	address.Path, address.RawPath, address.RawQuery = path, "", ""
-	body, err := s.get(ctx, address.String())
-	if err != nil {
-		return ""
-	}
-	defer func() { _ = body.Close() }() // only read from
 	var answer struct {
 		Version string `json:"version"`
 	}
-	if err := json.NewDecoder(io.LimitReader(body, maxVersionPage)).Decode(&answer); err != nil {
-		return ""
+	err = s.get(ctx, address.String(), func(page io.Reader) error {
+		return json.NewDecoder(io.LimitReader(page, maxVersionPage)).Decode(&answer)
+	})
+	if err != nil {
+		return "" // not every engine says it, and none has to
 	}
 	if len(answer.Version) > maxVersion || strings.ContainsFunc(answer.Version, func(r rune) bool { return r > unicode.MaxASCII || !unicode.IsGraphic(r) }) {
 		return ""

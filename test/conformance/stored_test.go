@@ -14,6 +14,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/dynamic"
 
 	"inferencecache.io/inference-cache/pkg/apis/inferencecache/v1alpha1"
 )
@@ -23,13 +24,16 @@ import (
 func testCreation(t *testing.T, s *suite) {
 	for _, resource := range s.with(t, "create", "update", "patch") {
 		t.Run(resource.Name, func(t *testing.T) {
-			client := s.client(resource, "creation")
-			posted := s.create(t, resource, "creation", "posted")
-			put, err := client.Update(t.Context(), sample(t, resource, "put"), metav1.UpdateOptions{})
+			clientOf := func(name string) dynamic.ResourceInterface {
+				return s.client(resource, apart(resource, "creation", name))
+			}
+			client := clientOf("posted")
+			posted := s.createApart(t, resource, "creation", "posted")
+			put, err := clientOf("put").Update(t.Context(), sample(t, resource, "put"), metav1.UpdateOptions{})
 			if err != nil {
 				t.Fatal(err)
 			}
-			applied, err := client.Apply(t.Context(), "applied", sample(t, resource, "applied"), metav1.ApplyOptions{FieldManager: "one"})
+			applied, err := clientOf("applied").Apply(t.Context(), "applied", sample(t, resource, "applied"), metav1.ApplyOptions{FieldManager: "one"})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -43,7 +47,7 @@ func testCreation(t *testing.T, s *suite) {
 			}
 			generated := sample(t, resource, "")
 			generated.SetGenerateName("some-")
-			if created, err := client.Create(t.Context(), generated, metav1.CreateOptions{}); err != nil || !strings.HasPrefix(created.GetName(), "some-") {
+			if created, err := clientOf("generated").Create(t.Context(), generated, metav1.CreateOptions{}); err != nil || !strings.HasPrefix(created.GetName(), "some-") {
 				t.Errorf("generated name: %v, %v", created, err)
 			}
 
@@ -67,12 +71,13 @@ func testChunks(t *testing.T, s *suite) {
 		t.Run(resource.Name, func(t *testing.T) {
 			const total = 5
 			for i := range total {
-				s.create(t, resource, "chunks", fmt.Sprintf("item-%d", i))
+				s.createApart(t, resource, "chunks", fmt.Sprintf("item-%d", i))
 			}
 			var names []string
-			options := metav1.ListOptions{Limit: 2}
+			client, selector := s.together(resource, "chunks")
+			options := metav1.ListOptions{Limit: 2, LabelSelector: selector}
 			for pages := 1; ; pages++ {
-				list, err := s.client(resource, "chunks").List(t.Context(), options)
+				list, err := client.List(t.Context(), options)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -104,11 +109,12 @@ func testDryRun(t *testing.T, s *suite) {
 			dry := []string{metav1.DryRunAll}
 			before := s.create(t, resource, "dry", "a")
 
-			created, err := client.Create(t.Context(), sample(t, resource, "b"), metav1.CreateOptions{DryRun: dry})
+			other := s.client(resource, apart(resource, "dry", "b"))
+			created, err := other.Create(t.Context(), sample(t, resource, "b"), metav1.CreateOptions{DryRun: dry})
 			if err != nil || created.GetUID() == "" {
-				t.Errorf("dry creation: %v, UID %q", err, created.GetUID())
+				t.Fatalf("dry creation: %v, %v", err, created)
 			}
-			if _, err := client.Get(t.Context(), "b", metav1.GetOptions{}); !apierrors.IsNotFound(err) {
+			if _, err := other.Get(t.Context(), "b", metav1.GetOptions{}); !apierrors.IsNotFound(err) {
 				t.Errorf("after a dry creation: %v, want not found", err)
 			}
 			if _, err := client.Apply(t.Context(), "a", rival(t, resource, "a"), metav1.ApplyOptions{FieldManager: "one", Force: true, DryRun: dry}); err != nil {
@@ -167,12 +173,16 @@ func testDeletion(t *testing.T, s *suite) {
 			if _, err := client.Get(t.Context(), "held", metav1.GetOptions{}); !apierrors.IsNotFound(err) {
 				t.Errorf("a released object: %v, want not found", err)
 			}
-			s.create(t, resource, "deletion", "a")
-			s.create(t, resource, "deletion", "b")
-			if err := client.DeleteCollection(t.Context(), metav1.DeleteOptions{}, metav1.ListOptions{}); err != nil {
-				t.Fatal(err)
+			s.createApart(t, resource, "deletion", "a")
+			s.createApart(t, resource, "deletion", "b")
+			for _, name := range []string{"a", "b"} {
+				namespaced := s.client(resource, apart(resource, "deletion", name))
+				if err := namespaced.DeleteCollection(t.Context(), metav1.DeleteOptions{}, metav1.ListOptions{}); err != nil {
+					t.Fatal(err)
+				}
 			}
-			list, err := client.List(t.Context(), metav1.ListOptions{})
+			all, selector := s.together(resource, "deletion")
+			list, err := all.List(t.Context(), metav1.ListOptions{LabelSelector: selector})
 			if err != nil || len(list.Items) != 0 {
 				t.Errorf("after the deletion of the collection: %v, %d objects", err, len(list.Items))
 			}
@@ -185,18 +195,18 @@ func testDeletion(t *testing.T, s *suite) {
 func testSelectors(t *testing.T, s *suite) {
 	for _, resource := range s.with(t, "list", "create") {
 		t.Run(resource.Name, func(t *testing.T) {
-			client := s.client(resource, "selectors")
-			labelled := sample(t, resource, "red")
-			labelled.SetLabels(map[string]string{"team": "red"})
-			if _, err := client.Create(t.Context(), labelled, metav1.CreateOptions{}); err != nil {
+			red := s.createApart(t, resource, "selectors", "red")
+			s.createApart(t, resource, "selectors", "plain")
+			client, selector := s.together(resource, "selectors")
+			label := []byte(`{"metadata":{"labels":{"team":"red"}}}`)
+			if _, err := s.client(resource, red.GetNamespace()).Patch(t.Context(), "red", types.MergePatchType, label, metav1.PatchOptions{}); err != nil {
 				t.Fatal(err)
 			}
-			s.create(t, resource, "selectors", "plain")
 			for name, options := range map[string]metav1.ListOptions{
 				"label":     {LabelSelector: "team=red"},
-				"name":      {FieldSelector: "metadata.name=red"},
-				"not name":  {FieldSelector: "metadata.name!=plain"},
-				"namespace": {FieldSelector: "metadata.namespace=selectors", LabelSelector: "team"},
+				"name":      {FieldSelector: "metadata.name=red", LabelSelector: selector},
+				"not name":  {FieldSelector: "metadata.name!=plain", LabelSelector: selector},
+				"namespace": {FieldSelector: "metadata.namespace=" + red.GetNamespace(), LabelSelector: "team"},
 			} {
 				list, err := client.List(t.Context(), options)
 				if err != nil || len(list.Items) != 1 || list.Items[0].GetName() != "red" {

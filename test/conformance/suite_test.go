@@ -133,7 +133,44 @@ func sample(t *testing.T, resource metav1.APIResource, name string) *unstructure
 		t.Fatalf("the sample of %s is a %s", resource.Name, obj.GetKind())
 	}
 	obj.SetName(name)
+	if resource.Name == "cachetenants" {
+		// A tenantID belongs to one object of all rules that run.
+		id := strings.ReplaceAll(t.Name(), "/", ".") + "." + name
+		if err := unstructured.SetNestedField(obj.Object, id, "spec", "tenantID"); err != nil {
+			t.Fatal(err)
+		}
+	}
 	return obj
+}
+
+// apart returns the namespace for one of several objects. It is the given one,
+// except for a kind of which a namespace has at most one.
+func apart(resource metav1.APIResource, namespace, name string) string {
+	if resource.Name == "cachepolicies" {
+		return namespace + "-" + name
+	}
+	return namespace
+}
+
+// createApart stores one of several samples, with a label that says so.
+func (s *suite) createApart(t *testing.T, resource metav1.APIResource, namespace, name string) *unstructured.Unstructured {
+	t.Helper()
+	obj := sample(t, resource, name)
+	obj.SetLabels(map[string]string{"together": namespace})
+	created, err := s.client(resource, apart(resource, namespace, name)).Create(t.Context(), obj, metav1.CreateOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return created
+}
+
+// together returns a client that sees the objects of createApart, and a label
+// selector for them.
+func (s *suite) together(resource metav1.APIResource, namespace string) (dynamic.ResourceInterface, string) {
+	if apart(resource, namespace, "a") != namespace {
+		return s.client(resource, metav1.NamespaceAll), "together=" + namespace
+	}
+	return s.client(resource, namespace), ""
 }
 
 // create stores a sample.

@@ -77,11 +77,13 @@ func testStreamingLists(t *testing.T, s *suite) {
 			const namespace = "streams"
 			want := 1
 			if resource.Namespaced {
-				s.create(t, resource, namespace, "a")
-				s.create(t, resource, namespace, "b")
+				s.createApart(t, resource, namespace, "a")
+				s.createApart(t, resource, namespace, "b")
 				want = 2
 			}
-			w, err := s.client(resource, namespace).Watch(t.Context(), metav1.ListOptions{
+			client, selector := s.together(resource, namespace)
+			w, err := client.Watch(t.Context(), metav1.ListOptions{
+				LabelSelector:        selector,
 				SendInitialEvents:    ptr.To(true),
 				ResourceVersionMatch: metav1.ResourceVersionMatchNotOlderThan,
 				AllowWatchBookmarks:  true,

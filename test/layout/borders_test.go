@@ -53,7 +53,10 @@ var borders = []borderRow{
 	},
 	{tree: "pkg/generated", ours: []string{"pkg/apis"}, never: []string{"k8s.io/apiserver"}},
 	{tree: "pkg/adapters", ours: []string{"pkg/apis"}, never: append([]string{"k8s.io/apiserver"}, servers...)},
-	{tree: "pkg/registry", ours: []string{"pkg/apis", "pkg/generated"}, never: []string{"pkg/index", "pkg/routing", "pkg/indexserver", "pkg/adapters"}},
+	{
+		tree: "pkg/registry", ours: []string{"pkg/apis", "pkg/generated"}, tests: []string{"pkg/storage/embedded"},
+		never: []string{"pkg/index", "pkg/routing", "pkg/indexserver", "pkg/adapters"},
+	},
 	{tree: "pkg/indexserver", ours: []string{"pkg/fingerprint", "pkg/index", "pkg/routing", "pkg/generated"}, never: []string{"k8s.io/apiserver", "pkg/registry"}},
 	{tree: "pkg/storage", never: []string{"k8s.io/apiserver"}},
 	{tree: "pkg/certs", never: []string{"k8s.io/apiserver"}},

@@ -32,7 +32,8 @@ type engine struct {
 	truth    [][]int
 	sequence uint64
 	buffer   []kvevents.Message
-	// retain is how many messages are kept for replay; 0 keeps all of them.
+	// retain is how many messages are kept for replay; 0 keeps all of them. Only an
+	// engine that does not may forget one before its turn.
 	retain int
 	// faults: sockets lose messages; clumsy: the last replay did.
 	faults, clumsy bool
@@ -94,11 +95,13 @@ func (e *engine) act(events func(*model) []event) {
 	}
 }
 
-// heal ends all faults.
+// heal ends all faults. One more message, with nothing in it, shows what was lost
+// for good before it.
 func (e *engine) heal() {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.faults = false
+	e.publish([]event{})
 }
 
 // note records what is true now.
@@ -123,7 +126,11 @@ func (e *engine) publish(batch []event) {
 		return
 	}
 	switch e.rng.IntN(24) {
-	case 0, 1: // lost
+	case 0: // lost
+	case 1: // lost, and maybe for good
+		if e.retain > 0 {
+			e.buffer = e.buffer[:len(e.buffer)-1]
+		}
 	case 2: // twice
 		e.send(m)
 		e.send(m)
@@ -197,6 +204,12 @@ func (e *engine) answer(start uint64) (answer []kvevents.Message, result kvevent
 	}
 	if len(answer) > 0 {
 		result.First, result.Next = answer[0].Sequence, answer[0].Sequence
+	}
+	for i := range answer {
+		if answer[i].Sequence != result.First+uint64(i) {
+			result.Hole, result.Discarded = true, len(answer)-i
+			return answer[:i], result
+		}
 	}
 	if e.clumsy = e.faults && !e.clumsy && len(answer) > 1; !e.clumsy {
 		return answer, result

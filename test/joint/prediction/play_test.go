@@ -173,7 +173,7 @@ func exclusions(recording *captures.Recording) map[int]string {
 			// vLLM publishes a reset with the step after it.
 			reset = recording.Engine == "vllm"
 			continue
-		case request.Op == "load_lora_adapter":
+		case request.Op == "unload_lora_adapter":
 			reloaded[request.Name] = true
 			continue
 		case request.Op != captures.OpGenerate:

@@ -18,8 +18,9 @@ SPDX-License-Identifier: Apache-2.0
 //   - A block can be resident several times. Copies are counted per group and
 //     tier; the content is there until the last one is gone.
 //   - A window group lists only the blocks it really keeps. Their positions come
-//     from other events that name the same hashes. Where none does, every block
-//     that an announcement may mean is reported as possible, never as announced.
+//     from other events that name the same hashes, or that continue them with the
+//     same tokens. Where none does, every block that an announcement may mean is
+//     reported as possible, never as announced.
 //   - A salt or an adapter is said on the first block of a chain only; later
 //     blocks inherit it through their parent. A block whose parent is unknown is
 //     parked until the parent appears.

@@ -47,6 +47,14 @@ func TestGroups(t *testing.T) {
 			batches: batches{one(stored(hashes(1), blocks(1, 2)))},
 			want:    []answer{ask(0, 1, 2)},
 		},
+		"groups without a kind": {
+			batches: batches{one(
+				stored(hashes(2, 3), blocks(1, 2, 3), inGroup(0)),
+				stored(hashes(1, 2, 3), blocks(1, 2, 3), inGroup(1)),
+				stored(hashes(1), blocks(1), inGroup(0)),
+			)},
+			want: []answer{ask(12, 1, 2, 3)},
+		},
 		"more hashes than blocks": {
 			batches: batches{one(stored(hashes(1, 2), blocks(1), inWindow(0, 8)))},
 			want:    []answer{ask(0, 1)},

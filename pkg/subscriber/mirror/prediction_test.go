@@ -7,6 +7,7 @@ package mirror
 
 import (
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -63,6 +64,38 @@ func TestPrediction(t *testing.T) {
 		})
 	}
 	t.Logf("%d requests compared", compared)
+}
+
+// TestTrees compares with what the trees of SGLang held when their classes were
+// driven directly. A tree, other than a request, matches whole prompts.
+func TestTrees(t *testing.T) {
+	for dir, scenarios := range map[string][]string{
+		"sglang/0.5.9":  {"p1-basic", "p1-evict", "p16-basic", "p16-dp-rank1"},
+		"sglang/0.5.19": {"p16-basic", "p16-dp-rank1"},
+		"sglang/0.5.20": {"p16-basic", "p16-dp-rank1"},
+	} {
+		for _, recording := range load(t, dir, scenarios) {
+			m, h, compared := New(Options{Engine: SGLang}), newHolder(), 0
+			var decoder kvevents.Decoder
+			next := 0
+			for i, request := range recording.Requests {
+				for ; next < recording.FramesBefore(i); next++ {
+					play(t, &decoder, recording.Frames[next], m, h)
+				}
+				if request.TreeTokens == nil {
+					continue
+				}
+				compared++
+				tokens, exact := h.lookup(prompt{salt: request.CacheSalt, tokens: append(slices.Clone(request.Prompt), 1)})
+				if tokens != *request.TreeTokens || !exact {
+					t.Errorf("%s/%s, operation %d: %d tokens (exact %v), the tree held %d", dir, request.Scenario, i, tokens, exact, *request.TreeTokens)
+				}
+			}
+			if compared == 0 {
+				t.Errorf("%s: nothing compared", dir)
+			}
+		}
+	}
 }
 
 func load(t *testing.T, dir string, scenarios []string) []*captures.Recording {

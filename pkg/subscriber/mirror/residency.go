@@ -71,6 +71,11 @@ func (m *Mirror) read(ev *kvevents.Event) reading {
 		r.class = classChained
 	case g.Kind != GroupFull:
 		r.class = classPartial
+	case ev.HasGroup && ev.SpecKind == "":
+		// Some releases number their groups without saying of which kind they are.
+		// This one is not full; held to the rule of one it promises too little.
+		r.class = classPartial
+		m.confidence.Degraded = "the engine does not say what kind its KV-cache groups are of"
 	default:
 		r.class = classMalformed
 	}

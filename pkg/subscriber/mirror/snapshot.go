@@ -64,7 +64,11 @@ func (m *Mirror) appendRuns(out []Change, key runKey, nodes []*node) []Change {
 		return cmp.Or(cmp.Compare(a.depth, b.depth), cmp.Compare(a.content, b.content))
 	})
 	for _, head := range heads {
-		run := startRun(key, head)
+		run, length := startRun(key, head), 1
+		for n := head.heir; n != nil; n = n.heir {
+			length++
+		}
+		run.Hashes = slices.Grow(run.Hashes, length-1)
 		for n := head.heir; n != nil; n = n.heir {
 			run.Hashes = append(run.Hashes, n.content)
 		}

@@ -119,12 +119,12 @@ func blockSize(v *index.HolderView) int64 {
 
 // loadOf is nil when the engine says nothing about its load.
 func loadOf(s *index.Stats) *inferencecache.EngineLoad {
-	if s == nil || (s.Running == nil && s.Waiting == nil && s.CacheUsage == nil) {
-		return nil
+	if s == nil || s.Running == nil || s.Waiting == nil {
+		return nil // half a load would pass for a light one
 	}
 	return &inferencecache.EngineLoad{
-		Running:    ptr.Deref(s.Running, 0),
-		Waiting:    ptr.Deref(s.Waiting, 0),
+		Running:    *s.Running,
+		Waiting:    *s.Waiting,
 		CacheUsage: decimal(s.CacheUsage),
 	}
 }

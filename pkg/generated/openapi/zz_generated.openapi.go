@@ -1243,7 +1243,7 @@ func schema_pkg_apis_inferencecache_v1alpha1_CacheIndexBackend(ref common.Refere
 					},
 					"pressure": {
 						SchemaProps: spec.SchemaProps{
-							Description: "pressure is the share of the cache in use on its fullest engine, as a decimal from 0 to 1.",
+							Description: "pressure is that of its most loaded engine: requests in work and waiting as a share of what an engine is meant to take, as a decimal from 0 to 1.",
 							Type:        []string{"string"},
 							Format:      "",
 						},
@@ -1438,7 +1438,7 @@ func schema_pkg_apis_inferencecache_v1alpha1_CacheIndexReplica(ref common.Refere
 					},
 					"pressure": {
 						SchemaProps: spec.SchemaProps{
-							Description: "pressure is the share of the engine's cache in use, as a decimal from 0 to 1. Absent without statistics.",
+							Description: "pressure is the engine's requests in work and waiting as a share of what it is meant to take, as a decimal from 0 to 1. Absent without statistics.",
 							Type:        []string{"string"},
 							Format:      "",
 						},
@@ -2717,7 +2717,7 @@ func schema_pkg_apis_inferencecache_v1alpha1_ObservationSummary(ref common.Refer
 					},
 					"pressure": {
 						SchemaProps: spec.SchemaProps{
-							Description: "pressure is the share of the cache in use on the fullest replica, as a decimal from 0 to 1.",
+							Description: "pressure is that of the most loaded replica: its requests in work and waiting as a share of what an engine is meant to take, as a decimal from 0 to 1.",
 							Type:        []string{"string"},
 							Format:      "",
 						},

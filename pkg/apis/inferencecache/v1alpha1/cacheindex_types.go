@@ -139,8 +139,8 @@ type CacheIndexBackend struct {
 	// +optional
 	CacheMemoryBytes *int64 `json:"cacheMemoryBytes,omitempty"`
 
-	// pressure is the share of the cache in use on its fullest engine, as a
-	// decimal from 0 to 1.
+	// pressure is that of its most loaded engine: requests in work and waiting as
+	// a share of what an engine is meant to take, as a decimal from 0 to 1.
 	// +optional
 	Pressure *string `json:"pressure,omitempty"`
 
@@ -181,8 +181,8 @@ type CacheIndexReplica struct {
 	// +optional
 	HitRate *string `json:"hitRate,omitempty"`
 
-	// pressure is the share of the engine's cache in use, as a decimal from 0 to
-	// 1. Absent without statistics.
+	// pressure is the engine's requests in work and waiting as a share of what it
+	// is meant to take, as a decimal from 0 to 1. Absent without statistics.
 	// +optional
 	Pressure *string `json:"pressure,omitempty"`
 

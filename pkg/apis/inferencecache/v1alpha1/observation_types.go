@@ -121,8 +121,9 @@ type ObservationSummary struct {
 	// +optional
 	CacheMemoryBytes *int64 `json:"cacheMemoryBytes,omitempty"`
 
-	// pressure is the share of the cache in use on the fullest replica, as a
-	// decimal from 0 to 1.
+	// pressure is that of the most loaded replica: its requests in work and
+	// waiting as a share of what an engine is meant to take, as a decimal from 0
+	// to 1.
 	// +optional
 	Pressure *string `json:"pressure,omitempty"`
 }

@@ -183,8 +183,11 @@ func testDeletion(t *testing.T, s *suite) {
 			}
 			all, selector := s.together(resource, "deletion")
 			list, err := all.List(t.Context(), metav1.ListOptions{LabelSelector: selector})
-			if err != nil || len(list.Items) != 0 {
-				t.Errorf("after the deletion of the collection: %v, %d objects", err, len(list.Items))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if len(list.Items) != 0 {
+				t.Errorf("%d objects after the deletion of the collection", len(list.Items))
 			}
 		})
 	}
@@ -209,8 +212,11 @@ func testSelectors(t *testing.T, s *suite) {
 				"namespace": {FieldSelector: "metadata.namespace=" + red.GetNamespace(), LabelSelector: "team"},
 			} {
 				list, err := client.List(t.Context(), options)
-				if err != nil || len(list.Items) != 1 || list.Items[0].GetName() != "red" {
-					t.Errorf("by %s: %v, %d objects", name, err, len(list.Items))
+				if err != nil {
+					t.Fatal(err)
+				}
+				if len(list.Items) != 1 || list.Items[0].GetName() != "red" {
+					t.Errorf("by %s: %d objects", name, len(list.Items))
 				}
 			}
 			if _, err := client.List(t.Context(), metav1.ListOptions{FieldSelector: "spec.nothing=x"}); !apierrors.IsBadRequest(err) {

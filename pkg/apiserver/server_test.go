@@ -225,7 +225,8 @@ func TestReadinessHasNoDataInIt(t *testing.T) {
 	if got.status != http.StatusOK {
 		t.Fatalf("status %d: %s", got.status, got.body)
 	}
-	for _, want := range []string{"[+]etcd ok", "[+]etcd-readiness ok", "[+]poststarthook/inference-cache-grpc ok", "[+]poststarthook/inference-cache-informers ok"} {
+	for _, want := range []string{"[+]etcd ok", "[+]etcd-readiness ok", "[+]poststarthook/inference-cache-grpc ok", "[+]poststarthook/inference-cache-informers ok",
+		"[+]poststarthook/inference-cache-reservations ok"} {
 		if !strings.Contains(got.body, want) {
 			t.Errorf("readiness does not say %q:\n%s", want, got.body)
 		}

@@ -91,7 +91,7 @@ func (e *entry) resident() bool { return len(e.residencies) > 0 }
 // bounded reports whether the blocks that the entry may mean are marked.
 func (e *entry) bounded() bool {
 	for _, p := range e.partials {
-		if len(p.marked) > 0 {
+		if len(p.marked) > 0 && !p.guessed {
 			return true
 		}
 	}

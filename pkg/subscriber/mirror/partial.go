@@ -27,6 +27,8 @@ type partial struct {
 	// is listed with it (saltListed), that is the first one of the chain.
 	salt       string
 	saltListed bool
+	// guessed: the chain is taken for an unsalted one, but nothing proves it.
+	guessed bool
 	// own are the content hashes of all blocks, without keys.
 	own []uint64
 	// hashes are those listed, keys what their blocks contain besides tokens.
@@ -125,6 +127,7 @@ func (m *Mirror) pin(p *partial) {
 		return
 	}
 	low, high := p.bounds(known)
+	p.guessed = !m.provesRoot(p, start, known, high)
 	m.placeFixed(p, start, known, low, high)
 	m.mark(p, start, known, low, high)
 }
@@ -145,6 +148,24 @@ func (m *Mirror) startOf(p *partial) (cursor, bool) {
 		m.late[p.parent] = append(m.late[p.parent], p)
 	}
 	return cursor{}, false
+}
+
+// provesRoot reports whether a partial's chain is known to start where it is taken
+// to start. A salt is said with the first block only, so an announcement of a
+// chain's beginning that does not list that block leaves it open.
+func (m *Mirror) provesRoot(p *partial, start cursor, known, high []int) bool {
+	if p.hasParent || p.salt != "" || high[0] == 0 {
+		return true
+	}
+	first := slices.IndexFunc(known, func(at int) bool { return at != unknownPosition })
+	if first < 0 {
+		return false
+	}
+	at := start
+	for _, own := range p.own[:known[first]+1] {
+		at = cursor{parent: fingerprint.Parent{Hash: at.at(own).content, Present: true}, scope: at.scope}
+	}
+	return m.lookup(p.hashes[first], p.size).node.content == at.parent.Hash
 }
 
 // unknownPosition stands for a position that is still to be found.

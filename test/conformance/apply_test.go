@@ -64,8 +64,11 @@ func testApply(t *testing.T, s *suite) {
 				t.Fatal(err)
 			}
 			again, err := client.Apply(t.Context(), "a", sample(t, resource, "a"), one)
-			if err != nil || again.GetResourceVersion() != created.GetResourceVersion() {
-				t.Errorf("applying the same again writes: %v, version %s after %s", err, again.GetResourceVersion(), created.GetResourceVersion())
+			if err != nil {
+				t.Fatal(err)
+			}
+			if again.GetResourceVersion() != created.GetResourceVersion() {
+				t.Errorf("applying the same again writes: version %s after %s", again.GetResourceVersion(), created.GetResourceVersion())
 			}
 			if _, err := client.Apply(t.Context(), "a", rival(t, resource, "a"), two); !apierrors.IsConflict(err) {
 				t.Errorf("a contested field: %v, want a conflict", err)
@@ -132,8 +135,11 @@ func testStatus(t *testing.T, s *suite) {
 				t.Fatal(err)
 			}
 			written, err = client.UpdateStatus(t.Context(), conditions, metav1.UpdateOptions{})
-			if err != nil || observed(written) != 9 {
-				t.Errorf("PUT of the status: %v, status %v", err, written.Object["status"])
+			if err != nil {
+				t.Fatal(err)
+			}
+			if observed(written) != 9 {
+				t.Errorf("PUT of the status: status %v", written.Object["status"])
 			}
 		})
 	}

@@ -111,7 +111,10 @@ func testDryRun(t *testing.T, s *suite) {
 
 			other := s.client(resource, apart(resource, "dry", "b"))
 			created, err := other.Create(t.Context(), sample(t, resource, "b"), metav1.CreateOptions{DryRun: dry})
-			if err != nil || created.GetUID() == "" {
+			if err != nil {
+				t.Fatal(err)
+			}
+			if created.GetUID() == "" {
 				t.Fatalf("dry creation: %v, %v", err, created)
 			}
 			if _, err := other.Get(t.Context(), "b", metav1.GetOptions{}); !apierrors.IsNotFound(err) {
@@ -127,8 +130,11 @@ func testDryRun(t *testing.T, s *suite) {
 				t.Errorf("dry deletion: %v", err)
 			}
 			after, err := client.Get(t.Context(), "a", metav1.GetOptions{})
-			if err != nil || after.GetResourceVersion() != before.GetResourceVersion() {
-				t.Errorf("after dry writes: %v, version %s, want %s", err, after.GetResourceVersion(), before.GetResourceVersion())
+			if err != nil {
+				t.Fatal(err)
+			}
+			if after.GetResourceVersion() != before.GetResourceVersion() {
+				t.Errorf("after dry writes: version %s, want %s", after.GetResourceVersion(), before.GetResourceVersion())
 			}
 		})
 	}
@@ -164,8 +170,11 @@ func testDeletion(t *testing.T, s *suite) {
 				t.Fatal(err)
 			}
 			found, err := client.Get(t.Context(), "held", metav1.GetOptions{})
-			if err != nil || found.GetDeletionTimestamp() == nil {
-				t.Fatalf("a held object: %v, deleted at %v", err, found.GetDeletionTimestamp())
+			if err != nil {
+				t.Fatal(err)
+			}
+			if found.GetDeletionTimestamp() == nil {
+				t.Fatal("a held object is not being deleted")
 			}
 			if _, err := client.Patch(t.Context(), "held", types.MergePatchType, []byte(`{"metadata":{"finalizers":null}}`), metav1.PatchOptions{}); err != nil {
 				t.Fatal(err)

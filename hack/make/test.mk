@@ -14,3 +14,7 @@ test-race: ## Run the same tests under the race detector. Needs a C compiler.
 .PHONY: test-integration
 test-integration: build bin/kubectl ## Run the tests that drive kubectl, libzmq and our programs.
 	hack/test-integration.sh $(value TESTFLAGS)
+
+.PHONY: test-oracle
+test-oracle: ## Hold our validation of Pods against that of Kubernetes itself. Compiles much of Kubernetes.
+	cd hack/oracle && go test $(value TESTFLAGS) ./...

@@ -1,0 +1,11 @@
+/*
+Copyright 2026 The inference-cache Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+// Package oracle holds our validation against that of Kubernetes: whatever a
+// CacheBackend may carry into a Pod and we accept, a cluster must accept too.
+//
+// The judges are the strategies of a real API server for Deployments and Pods,
+// with its defaults. The cases are random and the same in every run.
+package oracle

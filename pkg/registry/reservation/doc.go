@@ -57,6 +57,11 @@ SPDX-License-Identifier: Apache-2.0
 // writeTimeout by more than etcd keeps a request that its client has given up.
 // The etcd server alone measures the lease, so clocks need not agree.
 //
+// What is not excluded: a process that stands still between steps 1 and 2 for
+// longer than the lease, with its clock, as in a suspended machine. The write that
+// it then makes cannot be made to depend on the guard. It finds its guard gone
+// afterwards, and says so in its log if the value has another owner by then.
+//
 // Repair drops leftovers and reserves what objects claim without a holding, as
 // after a restore from a backup. A server runs it when it starts; nothing depends
 // on when.

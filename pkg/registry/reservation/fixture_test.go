@@ -9,6 +9,7 @@ import (
 	"context"
 	"fmt"
 	"path"
+	"strings"
 	"testing"
 
 	clientv3 "go.etcd.io/etcd/client/v3"
@@ -55,7 +56,7 @@ func (f *faults) Create(ctx context.Context, key string, obj, out runtime.Object
 
 // fixture is an etcd with the storage of two servers on it.
 type fixture struct {
-	*testing.T
+	testing.TB
 	etcd    *clientv3.Client
 	backend storagebackend.Config
 	objects *faults
@@ -63,7 +64,7 @@ type fixture struct {
 	first, second *Storage
 }
 
-func newFixture(t *testing.T) *fixture {
+func newFixture(t testing.TB) *fixture {
 	t.Helper()
 	server, err := embedded.Start(t.Context(), embedded.Config{Dir: t.TempDir(), UnsafeNoFsync: true})
 	if err != nil {
@@ -76,7 +77,7 @@ func newFixture(t *testing.T) *fixture {
 	})
 	scheme := runtime.NewScheme()
 	install.Install(scheme)
-	f := &fixture{T: t, backend: storagebackend.Config{
+	f := &fixture{TB: t, backend: storagebackend.Config{
 		Prefix:    root,
 		Transport: storagebackend.TransportConfig{ServerList: server.Endpoints()},
 		Codec:     serializer.NewCodecFactory(scheme).LegacyCodec(v1alpha1.SchemeGroupVersion),
@@ -126,7 +127,7 @@ func (f *fixture) wrap(objects storage.Interface) *Storage {
 	return s
 }
 
-// tenant returns an object that claims id. Its name has no namespace in tests.
+// tenant returns an object that claims id.
 func tenant(name, id string) *inferencecache.CacheTenant {
 	return &inferencecache.CacheTenant{
 		ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: name, UID: uuid.NewUUID()},
@@ -140,18 +141,24 @@ func (f *fixture) create(s storage.Interface, name, id string) error {
 	return s.Create(f.Context(), keyOf(name), tenant(name, id), newTenant(), 0)
 }
 
-// update changes what an object claims, and creates it when it is not there. The
-// first call of each function runs before the change is written.
-func (f *fixture) update(s storage.Interface, name, id string, meanwhile ...func()) error {
+// createLarge creates an object with as many bytes of ballast.
+func (f *fixture) createLarge(s storage.Interface, name, id string, bytes int) error {
+	obj := tenant(name, id)
+	obj.Annotations = map[string]string{"ballast": strings.Repeat("x", bytes)}
+	return s.Create(f.Context(), keyOf(name), obj, newTenant(), 0)
+}
+
+// update changes what an object claims, and creates it when it is not there. What
+// happens meanwhile happens between the first reading of it and the first writing.
+func (f *fixture) update(s storage.Interface, name, id string, meanwhile func()) error {
 	return s.GuaranteedUpdate(f.Context(), keyOf(name), newTenant(), true, nil,
 		func(existing runtime.Object, _ storage.ResponseMeta) (runtime.Object, *uint64, error) {
 			obj := existing.(*inferencecache.CacheTenant)
 			if obj.Name == "" {
 				obj = tenant(name, id)
 			}
-			if len(meanwhile) > 0 {
-				run := meanwhile[0]
-				meanwhile = meanwhile[1:]
+			if run := meanwhile; run != nil {
+				meanwhile = nil
 				run()
 			}
 			obj.Spec.TenantID = id

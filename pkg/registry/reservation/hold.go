@@ -17,6 +17,7 @@ import (
 // hold is a value that is reserved for an object which is being written.
 type hold struct {
 	value    string
+	holder   record
 	revision int64
 	lease    clientv3.LeaseID
 	// until is when the write has to have ended.
@@ -25,16 +26,12 @@ type hold struct {
 
 // take reserves value for the object of r, or returns why it cannot.
 func (l *ledger) take(ctx context.Context, value string, r record) (*hold, error) {
-	content, err := r.encode()
-	if err != nil {
-		return nil, err
-	}
 	for {
 		conditions, err := l.available(ctx, value, r.object())
 		if err != nil {
 			return nil, err
 		}
-		h, err := l.put(ctx, value, content, conditions)
+		h, err := l.put(ctx, value, r, conditions)
 		if h != nil || err != nil {
 			return h, err
 		}
@@ -43,7 +40,11 @@ func (l *ledger) take(ctx context.Context, value string, r record) (*hold, error
 }
 
 // put writes holding and guard, or returns nil when the conditions do not hold.
-func (l *ledger) put(ctx context.Context, value, content string, conditions []clientv3.Cmp) (*hold, error) {
+func (l *ledger) put(ctx context.Context, value string, r record, conditions []clientv3.Cmp) (*hold, error) {
+	content, err := r.encode()
+	if err != nil {
+		return nil, err
+	}
 	until := time.Now().Add(l.write)
 	lease, err := l.client.Grant(ctx, int64(guardTTL/time.Second))
 	if err != nil {
@@ -54,7 +55,7 @@ func (l *ledger) put(ctx context.Context, value, content string, conditions []cl
 		clientv3.OpPut(l.keys.guard(value), "", clientv3.WithLease(lease.ID)),
 	).Commit()
 	if err == nil && response.Succeeded {
-		return &hold{value: value, revision: response.Header.Revision, lease: lease.ID, until: until}, nil
+		return &hold{value: value, holder: r, revision: response.Header.Revision, lease: lease.ID, until: until}, nil
 	}
 	if err != nil {
 		// The transaction may yet arrive. Without its lease it fails; if it has

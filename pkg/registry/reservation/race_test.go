@@ -33,9 +33,9 @@ func TestOneWinner(t *testing.T) {
 			s := []*Storage{f.first, f.second}[i%2]
 			switch {
 			case i < writers/4:
-				errs[i] = f.update(s, fmt.Sprintf("old-%d", i), "x")
+				errs[i] = f.update(s, fmt.Sprintf("old-%d", i), "x", nil)
 			case i < writers/2:
-				errs[i] = f.update(s, fmt.Sprintf("applied-%d", i), "x")
+				errs[i] = f.update(s, fmt.Sprintf("applied-%d", i), "x", nil)
 			default:
 				errs[i] = f.create(s, fmt.Sprintf("new-%d", i), "x")
 			}

@@ -59,24 +59,27 @@ func (s *Storage) reserveClaims(ctx context.Context) error {
 	})
 	var errs []error
 	for _, obj := range objects {
-		if value := s.ledger.rule.Value(obj); value != "" {
-			errs = append(errs, s.reserveClaim(ctx, value, obj))
+		value := s.ledger.rule.Value(obj)
+		if value == "" {
+			continue
 		}
+		r, err := recordOf(s.ledger.resource, obj)
+		if err == nil {
+			err = s.reserveClaim(ctx, value, r)
+		}
+		errs = append(errs, err)
 	}
 	return errors.Join(errs...)
 }
 
-// reserveClaim reserves the value of a stored object, unless it has it.
-func (s *Storage) reserveClaim(ctx context.Context, value string, obj runtime.Object) error {
-	r, err := recordOf(s.ledger.resource, obj)
-	if err != nil {
-		return err
-	}
+// reserveClaim reserves the value of a stored object, unless it has it. That two
+// have it already is for people to resolve.
+func (s *Storage) reserveClaim(ctx context.Context, value string, r record) error {
 	switch err := s.ledger.adopt(ctx, value, r); {
 	case errors.Is(err, errSelf):
 		return nil
 	case apierrors.IsInvalid(err):
-		s.log(ctx, "Two objects claim one value, one of them should be deleted", err, value)
+		s.log(ctx, "Two objects claim one value, change or delete one of them", err, value)
 		return nil
 	default:
 		return err

@@ -13,6 +13,7 @@ import (
 
 	"go.etcd.io/etcd/api/v3/v3rpc/rpctypes"
 	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apiserver/pkg/storage"
@@ -82,9 +83,7 @@ func (w *write) end(err error) error {
 	}
 	w.late.Stop()
 	if err == nil {
-		if err := w.ledger.keep(w.request, w.held); err != nil {
-			w.log(w.request, "Ending the guard of a reservation failed, it ends by itself", err, w.held.value)
-		}
+		w.keep()
 		return nil
 	}
 	// Whether it was written is not known. The guard stays, and ends by itself.
@@ -92,6 +91,21 @@ func (w *write) end(err error) error {
 		return apierrors.NewTimeoutError(fmt.Sprintf("writing the %s: %v", w.ledger.rule.Kind.Kind, errLate), 1)
 	}
 	return err
+}
+
+// keep ends the guard of an object that has been written. When the guard has ended
+// before, this process stood still for longer than it lasts, and somebody else may
+// have reserved the value in the meantime.
+func (w *write) keep() {
+	err := w.ledger.keep(w.request, w.held)
+	if errors.Is(err, rpctypes.ErrLeaseNotFound) {
+		err = w.ledger.cleanUp(w.request, func(ctx context.Context) error {
+			return w.reserveClaim(ctx, w.held.value, w.held.holder)
+		})
+	}
+	if err != nil {
+		w.log(w.request, "Ending the guard of a reservation failed, it ends by itself", err, w.held.value)
+	}
 }
 
 // drop gives a value free that an object claimed until now. A failure is no
@@ -115,9 +129,11 @@ func notWritten(err error) bool {
 	if storage.IsExist(err) || storage.IsConflict(err) || storage.IsNotFound(err) || storage.IsInvalidObj(err) || storage.IsInternalError(err) {
 		return true
 	}
-	var refused rpctypes.EtcdError
-	if errors.As(err, &refused) {
-		return refused.Code() == codes.InvalidArgument || refused.Code() == codes.ResourceExhausted
+	// etcd refuses a transaction that is too large, or for which it has no space;
+	// what is larger than a message may be does not even leave the client.
+	code := status.Code(err)
+	if refused, ok := errors.AsType[rpctypes.EtcdError](err); ok {
+		code = refused.Code()
 	}
-	return false
+	return code == codes.InvalidArgument || code == codes.ResourceExhausted
 }

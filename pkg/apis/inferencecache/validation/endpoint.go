@@ -10,6 +10,7 @@ import (
 	"net"
 	"net/netip"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode"
@@ -78,20 +79,17 @@ func endpointShape(endpoint string, store *Store, adapters Adapters) string {
 
 // schemeOf says why a scheme does not go with a store, or nothing.
 func schemeOf(store *Store, adapters Adapters, scheme string) string {
-	for _, own := range store.Schemes {
-		if scheme == own {
-			return ""
-		}
+	if slices.Contains(store.Schemes, scheme) {
+		return ""
 	}
-	remedy := "use host:port"
+	shapes := []string{"host:port"}
 	for _, own := range store.Schemes {
-		remedy += " or " + own + "://host:port"
+		shapes = append(shapes, own+"://host:port")
 	}
+	remedy := "use " + strings.Join(shapes, " or ")
 	for _, other := range adapters.Stores() {
-		for _, theirs := range other.Schemes {
-			if scheme == theirs {
-				return fmt.Sprintf("scheme %q belongs to provider %s, not to %s; %s", scheme, other.Provider, store.Provider, remedy)
-			}
+		if slices.Contains(other.Schemes, scheme) {
+			return fmt.Sprintf("scheme %q belongs to provider %s, not to %s; %s", scheme, other.Provider, store.Provider, remedy)
 		}
 	}
 	return fmt.Sprintf("scheme %q is unknown to provider %s; %s", scheme, store.Provider, remedy)

@@ -6,6 +6,7 @@ SPDX-License-Identifier: Apache-2.0
 package cachebackend
 
 import (
+	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -132,6 +133,29 @@ func TestWarnings(t *testing.T) {
 				t.Errorf("not sorted: %q", got)
 			}
 		})
+	}
+}
+
+// TestWarningsAreDocumented holds that the reference names every field that is
+// warned of.
+func TestWarningsAreDocumented(t *testing.T) {
+	page, err := os.ReadFile("../../../../docs/reference/validation.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, section, found := strings.Cut(string(page), "## Warnings")
+	if !found {
+		t.Fatal("the reference has no section on warnings")
+	}
+	fields := []string{
+		warnsHostNetwork, warnsFailClosed, warnsClusterIP, warnsWorkerImage, "spec.lmCache:",
+		"spec.remoteStorage.<provider>.image:", "spec.remoteStorage.<provider>.resources:",
+	}
+	for _, line := range fields {
+		field, _, _ := strings.Cut(line, ":")
+		if !strings.Contains(section, "`"+field+"`") {
+			t.Errorf("the reference does not speak of the warning about %s", field)
+		}
 	}
 }
 

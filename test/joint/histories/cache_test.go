@@ -51,16 +51,19 @@ func newPrompt(leaf *content, more int) prompt {
 
 // universe is what a history's engines are asked.
 type universe struct {
-	leaves []*content
-	probes []prompt
+	// repeats: a prompt may have the same block several times.
+	repeats bool
+	leaves  []*content
+	probes  []prompt
 }
 
-// newUniverse draws trees of prompts: with and without adapter, with and without
-// salt, over the same few tokens, so that only scope and salt tell them apart.
+// newUniverse draws trees of prompts: with and without salt, sometimes with an
+// adapter, over the same few tokens, so that only scope and salt tell them apart.
 func newUniverse(rng *rand.Rand) *universe {
-	u := &universe{}
+	u := &universe{repeats: rng.IntN(2) == 0}
 	depth := 2 + rng.IntN(3)
-	for _, root := range []content{{}, {adapter: "lora"}, {salt: "salt"}} {
+	roots := []content{{}, {salt: "salt"}, {adapter: "lora"}}
+	for _, root := range roots[:2+rng.IntN(4)/3] {
 		u.grow(rng, root, nil, depth)
 	}
 	for range 5 {
@@ -72,9 +75,13 @@ func newUniverse(rng *rand.Rand) *universe {
 func (u *universe) grow(rng *rand.Rand, root content, parent *content, depth int) {
 	first := rng.Perm(4)
 	for i := range 1 + rng.IntN(2) {
-		c := &content{adapter: root.adapter, salt: root.salt, parent: parent, tokens: []uint32{uint32(first[i]), 1, 2, 3}}
+		c := &content{adapter: root.adapter, salt: root.salt, parent: parent}
 		if parent != nil {
 			c.depth = parent.depth + 1
+		}
+		c.tokens = []uint32{uint32(first[i]), 1, 2, 3}
+		if !u.repeats {
+			c.tokens[1] = uint32(c.depth)
 		}
 		if c.depth < depth {
 			u.grow(rng, root, c, depth)
@@ -148,6 +155,10 @@ func (c *cache) clear() {
 func (c *cache) fullGroup() int {
 	return slices.IndexFunc(c.groups, func(g groupShape) bool { return g.kind == "" || g.kind == "full_attention" })
 }
+
+// vague reports whether events may leave open where a block lies: no group lists
+// all of them.
+func (c *cache) vague() bool { return c.fullGroup() < 0 }
 
 // blocks returns how many blocks of a path the cache would reuse, at most limit.
 func (c *cache) blocks(path []*content, limit int) int {

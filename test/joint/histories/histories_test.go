@@ -10,7 +10,7 @@ import "testing"
 const (
 	// count and steps are how many histories a test plays, and how long they are.
 	count = 10_000
-	steps = 24
+	steps = 20
 )
 
 func TestHistories(t *testing.T) {

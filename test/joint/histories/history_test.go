@@ -73,11 +73,11 @@ func play(t *testing.T, seed uint64, steps int, m metrics, sum *tally) {
 func newHistory(seed uint64, m metrics, sum *tally) *history {
 	rng := rand.New(rand.NewPCG(seed, 3))
 	h := &history{rng: rng, universe: newUniverse(rng), tally: sum, started: time.Now()}
-	for i := range 1 + rng.IntN(2) {
+	for i := range 1 + rng.IntN(4)/3 {
 		h.replicas = append(h.replicas, &replica{wire: newWire(seed*2 + uint64(i))})
 		h.replicas[i].start()
 	}
-	kinds := shapes()
+	kinds := shapes(h.universe)
 	for i := range 2 {
 		e := newEngine(kinds[rng.IntN(len(kinds))], h.universe, rand.New(rand.NewPCG(seed, uint64(4+i))))
 		h.engines = append(h.engines, e)

@@ -22,10 +22,12 @@ type shape struct {
 	host bool
 }
 
-// shapes are the engines that histories mix.
-func shapes() []shape {
+// shapes are the engines that histories mix. Where no group lists every block,
+// positions are found by comparing contents, which cannot work with prompts that
+// repeat whole blocks.
+func shapes(u *universe) []shape {
 	full := groupShape{kind: "full_attention"}
-	return []shape{
+	mixed := []shape{
 		{engine: mirror.VLLM, layout: []groupShape{{}}},
 		{engine: mirror.VLLM, layout: []groupShape{full}, host: true},
 		{engine: mirror.VLLM, layout: []groupShape{{"sliding_window", 6}, full}},
@@ -34,6 +36,10 @@ func shapes() []shape {
 		{engine: mirror.SGLang, layout: []groupShape{{}}},
 		{engine: mirror.SGLang, layout: []groupShape{{}}, host: true},
 	}
+	if !u.repeats {
+		mixed = append(mixed, shape{engine: mirror.VLLM, layout: []groupShape{{"sliding_window", 9}}})
+	}
+	return mixed
 }
 
 // event is an event in the tagged form.

@@ -82,15 +82,17 @@ func New(kind Kind, optsGetter generic.RESTOptionsGetter) (*REST, error) {
 		ResetFieldsStrategy:       kind.Strategy,
 		TableConvertor:            kind.Table,
 	}
-	options := &generic.StoreOptions{RESTOptions: optsGetter, AttrFunc: kind.AttrFunc}
-	if err := store.CompleteWithOptions(options); err != nil {
+	r := &REST{Store: store, shortNames: kind.ShortNames}
+	backend, err := optsGetter.GetRESTOptions(kind.Resource, kind.NewFunc())
+	if err != nil {
 		return nil, fmt.Errorf("building the storage of %s: %w", kind.Resource, err)
 	}
-	r := &REST{Store: store, shortNames: kind.ShortNames}
 	if kind.Unique != nil {
-		if err := r.reserve(kind, optsGetter); err != nil {
-			return nil, fmt.Errorf("building the storage of %s: %w", kind.Resource, err)
-		}
+		backend.Decorator = r.reserve(*kind.Unique, kind.Resource, backend.Decorator)
+	}
+	options := &generic.StoreOptions{RESTOptions: backend, AttrFunc: kind.AttrFunc}
+	if err := store.CompleteWithOptions(options); err != nil {
+		return nil, fmt.Errorf("building the storage of %s: %w", kind.Resource, err)
 	}
 	return r, nil
 }

@@ -8,46 +8,66 @@ package stored
 import (
 	"context"
 
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
-	genericapirequest "k8s.io/apiserver/pkg/endpoints/request"
 	"k8s.io/apiserver/pkg/registry/generic"
 	"k8s.io/apiserver/pkg/registry/rest"
+	"k8s.io/apiserver/pkg/storage"
+	"k8s.io/apiserver/pkg/storage/storagebackend"
+	"k8s.io/apiserver/pkg/storage/storagebackend/factory"
 	"k8s.io/apiserver/pkg/util/dryrun"
+	"k8s.io/client-go/tools/cache"
 
 	"inferencecache.io/inference-cache/pkg/registry/reservation"
 )
 
-// reserve makes the store reserve the unique value of what it writes. The status
-// subresource, which copies the store, has to be made afterwards.
-func (r *REST) reserve(kind Kind, optsGetter generic.RESTOptionsGetter) error {
-	options, err := optsGetter.GetRESTOptions(kind.Resource, kind.NewFunc())
-	if err != nil {
-		return err
+// reserve returns a decorator that makes the storage of decorate reserve the unique
+// value of what it writes. The store uses its storage as soon as it has it, so this
+// is the one moment to wrap it.
+func (r *REST) reserve(rule reservation.Rule, resource schema.GroupResource, decorate generic.StorageDecorator) generic.StorageDecorator {
+	return func(config *storagebackend.ConfigForResource, prefix string, keyFunc func(runtime.Object) (string, error),
+		newFunc, newListFunc func() runtime.Object, attrs storage.AttrFunc, trigger storage.IndexerFuncs, indexers *cache.Indexers,
+	) (storage.Interface, factory.DestroyFunc, error) {
+		objects, destroy, err := decorate(config, prefix, keyFunc, newFunc, newListFunc, attrs, trigger, indexers)
+		if err != nil {
+			return nil, nil, err
+		}
+		r.unique, err = reservation.Wrap(reservation.Config{
+			Rule:        rule,
+			Resource:    resource,
+			Backend:     config.Config,
+			Objects:     objects,
+			Prefix:      prefix,
+			KeyOf:       keyOf(newFunc, keyFunc),
+			NewFunc:     newFunc,
+			NewListFunc: newListFunc,
+		})
+		if err != nil {
+			destroy()
+			return nil, nil, err
+		}
+		return r.unique, func() {
+			destroy()
+			r.unique.Close()
+		}, nil
 	}
-	r.unique, err = reservation.Wrap(reservation.Config{
-		Rule:     *kind.Unique,
-		Resource: kind.Resource,
-		Backend:  options.StorageConfig.Config,
-		Objects:  r.Storage.Storage,
-		Prefix:   r.KeyRootFunc(context.Background()),
-		KeyOf: func(object types.NamespacedName) (string, error) {
-			return r.KeyFunc(genericapirequest.WithNamespace(context.Background(), object.Namespace), object.Name)
-		},
-		NewFunc:     kind.NewFunc,
-		NewListFunc: kind.NewListFunc,
-	})
-	if err != nil {
-		return err
+}
+
+// keyOf makes a function of an object's name of one of the object.
+func keyOf(newFunc func() runtime.Object, keyFunc func(runtime.Object) (string, error)) func(types.NamespacedName) (string, error) {
+	return func(name types.NamespacedName) (string, error) {
+		obj := newFunc()
+		m, err := meta.Accessor(obj)
+		if err != nil {
+			return "", err
+		}
+		m.SetNamespace(name.Namespace)
+		m.SetName(name.Name)
+		return keyFunc(obj)
 	}
-	r.Storage.Storage = r.unique
-	destroy := r.DestroyFunc
-	r.DestroyFunc = func() {
-		destroy()
-		r.unique.Close()
-	}
-	return nil
 }
 
 // Create writes a new object.

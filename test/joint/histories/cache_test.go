@@ -189,12 +189,12 @@ func (c *cache) reuse(p prompt) int {
 // counts returns the distinct blocks, by tier and in all.
 func (c *cache) counts() (tiers [3]int64, all int64) {
 	var seen [2]map[*content]bool
-	any := map[*content]bool{}
+	union := map[*content]bool{}
 	for tier := range seen {
 		seen[tier] = map[*content]bool{}
 	}
 	for p := range c.copies {
-		seen[p.tier][p.content], any[p.content] = true, true
+		seen[p.tier][p.content], union[p.content] = true, true
 	}
-	return [3]int64{int64(len(seen[device])), int64(len(seen[host]))}, int64(len(any))
+	return [3]int64{int64(len(seen[device])), int64(len(seen[host]))}, int64(len(union))
 }

@@ -107,7 +107,7 @@ func (h *history) run(steps int) error {
 	}
 	h.heal()
 	h.note("healed")
-	time.Sleep(settled)
+	pass(settled)
 	synctest.Wait()
 	return h.checkAnswers()
 }
@@ -167,7 +167,7 @@ func (h *history) toggleSubscriber(s *subscriber) {
 		if h.rng.IntN(2) == 0 {
 			return
 		}
-		time.Sleep(time.Millisecond) // no process starts in the moment in which another did
+		pass(time.Millisecond) // no process starts in the moment in which another did
 	}
 	h.note("subscriber of %s starts", s.name)
 	s.start()
@@ -190,7 +190,7 @@ func (h *history) toggleReplica(r *replica) {
 func (h *history) advance() {
 	limits := []time.Duration{0, time.Millisecond, 120 * time.Millisecond, 120 * time.Millisecond, 2 * time.Second, 2 * time.Second, 45 * time.Second}
 	if limit := limits[h.rng.IntN(len(limits))]; limit > 0 {
-		time.Sleep(time.Duration(h.rng.Int64N(int64(limit))))
+		pass(time.Duration(h.rng.Int64N(int64(limit))))
 	}
 	synctest.Wait()
 	for _, r := range h.replicas {
@@ -199,6 +199,9 @@ func (h *history) advance() {
 		}
 	}
 }
+
+// pass lets time go on, which takes none.
+func pass(d time.Duration) { <-time.After(d) }
 
 // heal ends all faults and starts what is down.
 func (h *history) heal() {

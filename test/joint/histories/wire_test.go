@@ -207,7 +207,7 @@ func (e *serverEnd) Recv() (*pb.ReportRequest, error) {
 	select {
 	case request := <-e.stream.requests:
 		if e.stream.rng.IntN(8) == 0 && e.stream.wire.faulty() {
-			time.Sleep(time.Duration(e.stream.rng.IntN(200)) * time.Millisecond)
+			pass(time.Duration(e.stream.rng.IntN(200)) * time.Millisecond)
 		}
 		return request, nil
 	case <-e.stream.server.Done():

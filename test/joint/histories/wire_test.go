@@ -28,8 +28,8 @@ type wire struct {
 	// faults: streams lose, repeat, reorder and delay messages.
 	faults  bool
 	streams map[*stream]struct{}
-	// opened counts streams per holder: each has random numbers of its own, so
-	// that the order of goroutines does not change them.
+	// opened counts streams per holder: each end of each has random numbers of its
+	// own, so that the order of goroutines does not change them.
 	opened map[string]uint64
 	seed   uint64
 }
@@ -91,22 +91,23 @@ func (c *caller) Report(ctx context.Context, _ ...grpc.CallOption) (grpc.BidiStr
 	}
 	w.opened[c.name]++
 	s := &stream{
-		wire: w, rng: rand.New(rand.NewPCG(w.seed^w.opened[c.name], uint64(c.name[len(c.name)-1]))),
-		requests: make(chan *pb.ReportRequest, 64), responses: make(chan *pb.ReportResponse, 64),
+		wire: w, requests: make(chan *pb.ReportRequest, 64), responses: make(chan *pb.ReportResponse, 64),
 		finished: make(chan struct{}),
 	}
 	s.client, s.cutClient = context.WithCancel(ctx)
 	s.server, s.cutServer = context.WithCancel(indexserver.WithIdentity(context.Background(), indexserver.Identity{Name: "test"}))
 	context.AfterFunc(ctx, s.cutServer)
 	w.streams[s] = struct{}{}
-	go s.serve(w.server)
-	return &clientEnd{stream: s}, nil
+	random := func(end uint64) *rand.Rand {
+		return rand.New(rand.NewPCG(w.seed^w.opened[c.name]<<32, 2*uint64(c.name[len(c.name)-1])+end))
+	}
+	go s.serve(w.server, &serverEnd{stream: s, rng: random(0)})
+	return &clientEnd{stream: s, rng: random(1)}, nil
 }
 
 // stream is a report stream with its two directions.
 type stream struct {
 	wire      *wire
-	rng       *rand.Rand
 	requests  chan *pb.ReportRequest
 	responses chan *pb.ReportResponse
 
@@ -117,8 +118,8 @@ type stream struct {
 	err      error
 }
 
-func (s *stream) serve(server *indexserver.Server) {
-	s.err = server.Report(&serverEnd{stream: s})
+func (s *stream) serve(server *indexserver.Server, end *serverEnd) {
+	s.err = server.Report(end)
 	close(s.finished)
 	s.cutServer()
 	s.wire.mu.Lock()
@@ -144,6 +145,7 @@ type clientEnd struct {
 	grpc.ClientStream
 
 	stream *stream
+	rng    *rand.Rand
 	// held is a delta that is overtaken by the next message.
 	held *pb.ReportRequest
 }
@@ -153,7 +155,7 @@ type clientEnd struct {
 func (c *clientEnd) Send(request *pb.ReportRequest) error {
 	messages := []*pb.ReportRequest{request}
 	if request.GetDelta() != nil && c.stream.wire.faulty() {
-		switch c.stream.rng.IntN(20) {
+		switch c.rng.IntN(20) {
 		case 0:
 			messages = nil
 		case 1:
@@ -197,6 +199,7 @@ type serverEnd struct {
 	grpc.ServerStream
 
 	stream *stream
+	rng    *rand.Rand
 }
 
 // Context implements grpc.ServerStream.
@@ -206,8 +209,8 @@ func (e *serverEnd) Context() context.Context { return e.stream.server }
 func (e *serverEnd) Recv() (*pb.ReportRequest, error) {
 	select {
 	case request := <-e.stream.requests:
-		if e.stream.rng.IntN(8) == 0 && e.stream.wire.faulty() {
-			pass(time.Duration(e.stream.rng.IntN(200)) * time.Millisecond)
+		if e.rng.IntN(8) == 0 && e.stream.wire.faulty() {
+			pass(time.Duration(e.rng.IntN(200)) * time.Millisecond)
 		}
 		return request, nil
 	case <-e.stream.server.Done():

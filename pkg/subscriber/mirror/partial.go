@@ -34,9 +34,6 @@ type partial struct {
 	// hashes are those listed, keys what their blocks contain besides tokens.
 	hashes []uint64
 	keys   [][]fingerprint.Key
-	// fixed are positions of listed hashes that were found by comparing contents;
-	// nil when there are none.
-	fixed []int
 	// pending counts the listed hashes that are resident without a position.
 	pending int
 	// marked are the contents that this announcement makes possible.
@@ -195,11 +192,6 @@ func (m *Mirror) knownPositions(p *partial, start cursor) ([]int, bool) {
 // have, given the known ones: hashes keep their order.
 func (p *partial) bounds(known []int) (low, high []int) {
 	given := slices.Clone(known)
-	for i, at := range p.fixed {
-		if given[i] == unknownPosition {
-			given[i] = at
-		}
-	}
 	if p.saltListed {
 		given[0] = 0
 	}

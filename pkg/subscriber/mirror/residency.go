@@ -17,9 +17,6 @@ func (m *Mirror) store(ev *kvevents.Event, r reading, learned []*entry) []*entry
 	if r.tier > T1 {
 		m.noticeTiers()
 	}
-	if r.class == classChained || r.class == classPartial {
-		m.hint(ev)
-	}
 	switch r.class {
 	case classChained:
 		for _, e := range learned[:len(ev.Hashes)] {

@@ -8,6 +8,8 @@ package sim
 import (
 	"context"
 	"errors"
+	"syscall"
+	"time"
 )
 
 // Config returns the configuration with every default and address filled in.
@@ -84,7 +86,14 @@ func (e *Engine) Restart() error {
 	if err := e.publisher.Close(); err != nil {
 		return err
 	}
-	return e.start()
+	// Somebody's connection may have been given one of the ports for a moment.
+	const patience, pause = 10 * time.Second, 50 * time.Millisecond
+	for deadline := time.Now().Add(patience); ; time.Sleep(pause) {
+		err := e.start()
+		if !errors.Is(err, syscall.EADDRINUSE) || time.Now().After(deadline) {
+			return err
+		}
+	}
 }
 
 // Close ends the engine. It may be called once.

@@ -77,7 +77,7 @@ func newHistory(seed uint64, m metrics, sum *tally) *history {
 		h.replicas = append(h.replicas, &replica{wire: newWire(seed*2 + uint64(i))})
 		h.replicas[i].start()
 	}
-	kinds := shapes(h.universe)
+	kinds := shapes()
 	for i := range 2 {
 		e := newEngine(kinds[rng.IntN(len(kinds))], h.universe, rand.New(rand.NewPCG(seed, uint64(4+i))))
 		h.engines = append(h.engines, e)

@@ -22,12 +22,10 @@ type shape struct {
 	host bool
 }
 
-// shapes are the engines that histories mix. Where no group lists every block,
-// positions are found by comparing contents, which cannot work with prompts that
-// repeat whole blocks.
-func shapes(u *universe) []shape {
+// shapes are the engines that histories mix.
+func shapes() []shape {
 	full := groupShape{kind: "full_attention"}
-	mixed := []shape{
+	return []shape{
 		{engine: mirror.VLLM, layout: []groupShape{{}}},
 		{engine: mirror.VLLM, layout: []groupShape{full}, host: true},
 		{engine: mirror.VLLM, layout: []groupShape{{"sliding_window", 6}, full}},
@@ -35,11 +33,8 @@ func shapes(u *universe) []shape {
 		{engine: mirror.VLLM, layout: []groupShape{full, {kind: "mamba"}}},
 		{engine: mirror.SGLang, layout: []groupShape{{}}},
 		{engine: mirror.SGLang, layout: []groupShape{{}}, host: true},
+		{engine: mirror.VLLM, layout: []groupShape{{"sliding_window", 9}}},
 	}
-	if !u.repeats {
-		mixed = append(mixed, shape{engine: mirror.VLLM, layout: []groupShape{{"sliding_window", 9}}})
-	}
-	return mixed
 }
 
 // event is an event in the tagged form.

@@ -27,24 +27,35 @@ import (
 	"k8s.io/client-go/tools/clientcmd"
 	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
 
+	"inferencecache.io/inference-cache/pkg/apiserver"
 	"inferencecache.io/inference-cache/pkg/apiserver/options"
 	"inferencecache.io/inference-cache/pkg/apiserver/standalone"
 )
 
 // cluster is as much of a kube-apiserver as an aggregated server asks for: it
-// knows the token "jane", lets jane read and write CacheBackends, and has the
-// namespace default and no admission objects.
+// knows the tokens "jane" and "admin", lets jane read and write CacheBackends and
+// admin do everything, and has the namespaces default and other and no admission
+// objects. The server itself may do what was not refused to it.
 type cluster struct {
-	caPEM string
+	caPEM   string
+	refused refusals
+	quotas  quotas
 }
 
 func (c *cluster) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	info, err := requestInfo.NewRequestInfo(r)
+	if err != nil {
+		answer(w, http.StatusBadRequest, nil)
+		return
+	}
 	switch {
+	case c.refused.has(info.Verb, info.Resource, info.Subresource):
+		fail(w, http.StatusForbidden, metav1.StatusReasonForbidden)
 	case r.URL.Query().Get("watch") != "" && r.URL.Query().Get("sendInitialEvents") != "":
 		// Clients then list and watch.
-		answer(w, http.StatusUnprocessableEntity, metav1.Status{
-			TypeMeta: metav1.TypeMeta{Kind: "Status", APIVersion: "v1"}, Status: "Failure", Reason: metav1.StatusReasonInvalid, Code: http.StatusUnprocessableEntity,
-		})
+		fail(w, http.StatusUnprocessableEntity, metav1.StatusReasonInvalid)
+	case info.Resource == "resourcequotas":
+		c.quotas.serve(w, r, info)
 	case r.URL.Query().Get("watch") != "":
 		w.Header().Set("Content-Type", "application/json")
 		w.WriteHeader(http.StatusOK)
@@ -54,16 +65,16 @@ func (c *cluster) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		c.reviewToken(w, r)
 	case strings.HasSuffix(r.URL.Path, "/subjectaccessreviews"):
 		c.reviewAccess(w, r)
+	case strings.HasSuffix(r.URL.Path, "/selfsubjectaccessreviews"):
+		c.refused.review(w, r)
 	case strings.HasSuffix(r.URL.Path, "/configmaps"):
 		c.list(w, "v1", "ConfigMapList", c.authenticationConfig())
 	case strings.HasSuffix(r.URL.Path, "/configmaps/extension-apiserver-authentication"):
 		answer(w, http.StatusOK, c.authenticationConfig())
 	case r.URL.Path == "/api/v1/namespaces":
-		c.list(w, "v1", "NamespaceList", map[string]any{"metadata": map[string]any{"name": "default"}, "status": map[string]any{"phase": "Active"}})
+		c.list(w, "v1", "NamespaceList", namespace("default"), namespace("other"))
 	case strings.HasPrefix(r.URL.Path, "/api/v1/namespaces/"):
-		answer(w, http.StatusNotFound, metav1.Status{
-			TypeMeta: metav1.TypeMeta{Kind: "Status", APIVersion: "v1"}, Status: "Failure", Reason: metav1.StatusReasonNotFound, Code: http.StatusNotFound,
-		})
+		fail(w, http.StatusNotFound, metav1.StatusReasonNotFound)
 	default:
 		c.list(w, strings.TrimPrefix(path.Dir(r.URL.Path), "/apis/"), listKinds[path.Base(r.URL.Path)])
 	}
@@ -86,6 +97,16 @@ func answer(w http.ResponseWriter, code int, body any) {
 	w.WriteHeader(code)
 	// A client that has gone needs no answer.
 	_ = json.NewEncoder(w).Encode(body)
+}
+
+func fail(w http.ResponseWriter, code int, reason metav1.StatusReason) {
+	answer(w, code, metav1.Status{
+		TypeMeta: metav1.TypeMeta{Kind: "Status", APIVersion: "v1"}, Status: "Failure", Reason: reason, Message: string(reason), Code: int32(code),
+	})
+}
+
+func namespace(name string) any {
+	return map[string]any{"metadata": map[string]any{"name": name}, "status": map[string]any{"phase": "Active"}}
 }
 
 func (c *cluster) list(w http.ResponseWriter, version, kind string, items ...any) {
@@ -117,8 +138,8 @@ func (c *cluster) reviewToken(w http.ResponseWriter, r *http.Request) {
 		answer(w, http.StatusBadRequest, nil)
 		return
 	}
-	if review.Spec.Token == "jane" {
-		review.Status = authenticationv1.TokenReviewStatus{Authenticated: true, User: authenticationv1.UserInfo{Username: "jane"}}
+	if token := review.Spec.Token; token == "jane" || token == "admin" {
+		review.Status = authenticationv1.TokenReviewStatus{Authenticated: true, User: authenticationv1.UserInfo{Username: token}}
 	}
 	answer(w, http.StatusCreated, review)
 }
@@ -130,14 +151,22 @@ func (c *cluster) reviewAccess(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	resource := review.Spec.ResourceAttributes
-	review.Status.Allowed = review.Spec.User == "jane" && resource != nil && resource.Resource == "cachebackends" && resource.Subresource == ""
+	review.Status.Allowed = review.Spec.User == "admin" ||
+		review.Spec.User == "jane" && resource != nil && resource.Resource == "cachebackends" && resource.Subresource == ""
 	answer(w, http.StatusCreated, review)
 }
 
 // startInCluster runs a server that is not standalone and returns its address.
-func startInCluster(t *testing.T) string {
+func startInCluster(t *testing.T, kube *cluster) string {
 	t.Helper()
-	kube := &cluster{}
+	o := inCluster(t, kube)
+	run(t, o)
+	return o.Recommended.SecureServing.Listener.Addr().String()
+}
+
+// inCluster returns the options of a server of the cluster.
+func inCluster(t *testing.T, kube *cluster) *options.Options {
+	t.Helper()
 	server := httptest.NewTLSServer(kube)
 	t.Cleanup(server.CloseClientConnections)
 	kube.caPEM = string(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: server.Certificate().Raw}))
@@ -170,8 +199,7 @@ func startInCluster(t *testing.T) string {
 	if err := o.Validate(); err != nil {
 		t.Fatal(err)
 	}
-	run(t, o)
-	return r.SecureServing.Listener.Addr().String()
+	return o
 }
 
 // run runs a server to the end of the test and returns when it is ready.
@@ -181,16 +209,7 @@ func run(t *testing.T, o *options.Options) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	ready, done := make(chan struct{}), make(chan error, 1)
-	config.Extra.OnReady = func() error { close(ready); return nil }
-	ctx, stop := context.WithCancel(context.WithoutCancel(t.Context()))
-	go func() { done <- config.Start(ctx) }()
-	t.Cleanup(func() {
-		stop()
-		if err := <-done; err != nil {
-			t.Errorf("stop: %v", err)
-		}
-	})
+	ready, done := start(t.Context(), t, config)
 	select {
 	case <-ready:
 	case err := <-done:
@@ -201,8 +220,25 @@ func run(t *testing.T, o *options.Options) {
 	}
 }
 
+// start runs a server to the end of the test. The first channel is closed when it
+// is ready; the second has the error when it ends.
+func start(ctx context.Context, t *testing.T, config *apiserver.Config) (<-chan struct{}, chan error) {
+	t.Helper()
+	ready, done := make(chan struct{}), make(chan error, 1)
+	config.Extra.OnReady = func() error { close(ready); return nil }
+	ctx, stop := context.WithCancel(context.WithoutCancel(ctx))
+	go func() { done <- config.Start(ctx) }()
+	t.Cleanup(func() {
+		stop()
+		if err := <-done; err != nil {
+			t.Errorf("stop: %v", err)
+		}
+	})
+	return ready, done
+}
+
 func TestInCluster(t *testing.T) {
-	address := startInCluster(t)
+	address := startInCluster(t, &cluster{})
 	tests := map[string]struct {
 		token, method, url, body string
 		want                     int

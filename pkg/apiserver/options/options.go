@@ -80,6 +80,7 @@ func New() *Options {
 		Logs:   logsapi.NewLoggingConfiguration(),
 		codecs: codecs,
 	}
+	apiserver.UseQuota(o.Recommended)
 	o.Recommended.Etcd.StorageConfig.EncodeVersioner = apiserver.StorageVersion()
 	o.Recommended.SecureServing.BindPort = defaultSecurePort
 	o.Recommended.SecureServing.Required = false

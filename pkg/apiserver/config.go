@@ -48,6 +48,9 @@ type ExtraConfig struct {
 	Standalone bool
 	// Namespaces knows the namespaces of the cluster; nil without a cluster.
 	Namespaces cachetenant.Namespaces
+	// Rights is the check of what this server may do in the cluster; nil without a
+	// cluster.
+	Rights *RightsCheck
 	// OnReady, when set, is called once, when /readyz turns good.
 	OnReady func() error
 	// CloseLast releases what has to outlive the server, embedded etcd above

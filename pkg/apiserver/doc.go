@@ -21,6 +21,9 @@ SPDX-License-Identifier: Apache-2.0
 //   - Only JSON and YAML are offered, because only they work for every kind.
 //   - Readiness depends on storage, never on live data: an index that knows no
 //     engine is ready, and answers with complete set to false.
+//   - In a cluster, admission is the cluster's own: namespaces, policies, webhooks
+//     and the quotas of object counts. Readiness then depends on the rights which
+//     that takes, until they have been there once (ClusterRights, RightsCheck).
 //   - Scheme and codecs are made per server and handed down; nothing reaches
 //     for them through package variables.
 //

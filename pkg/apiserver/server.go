@@ -71,7 +71,23 @@ func (c CompletedConfig) New(ctx context.Context) (*Server, error) {
 	if err := generic.AddPostStartHook("inference-cache-grpc", s.startGRPC); err != nil {
 		return nil, fmt.Errorf("add hook: %w", err)
 	}
+	if c.extra.Rights == nil {
+		return s, nil
+	}
+	if err := generic.AddReadyzChecks(c.extra.Rights); err != nil {
+		return nil, fmt.Errorf("add readiness check: %w", err)
+	}
+	if err := generic.AddPostStartHook("inference-cache-rights", s.askForRights); err != nil {
+		return nil, fmt.Errorf("add hook: %w", err)
+	}
 	return s, nil
+}
+
+// askForRights is a post-start hook. The rights are looked at for as long as one
+// is missing.
+func (s *Server) askForRights(hook genericapiserver.PostStartHookContext) error {
+	s.background.Go(func() { s.extra.Rights.Run(hook) })
+	return nil
 }
 
 // install makes the server serve the group.

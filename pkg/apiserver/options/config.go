@@ -73,6 +73,11 @@ func (o *Options) fill(ctx context.Context, config *apiserver.Config) error {
 			return err
 		}
 	}
+	if !o.Standalone {
+		if err := o.awaitRights(ctx, config); err != nil {
+			return err
+		}
+	}
 	if err := recommended.ApplyTo(generic); err != nil {
 		return fmt.Errorf("apply options: %w", err)
 	}
@@ -86,6 +91,20 @@ func (o *Options) fill(ctx context.Context, config *apiserver.Config) error {
 	}
 	config.Extra.Namespaces, err = apiserver.ClusterNamespaces(generic.ClientConfig)
 	return err
+}
+
+// awaitRights makes the check of the server's rights and waits for those that the
+// library ends the process without.
+func (o *Options) awaitRights(ctx context.Context, config *apiserver.Config) error {
+	check, err := o.rightsCheck(config.Extra.Clock)
+	if err != nil {
+		return err
+	}
+	config.Extra.Rights = check
+	if err := check.WaitToStart(ctx); err != nil {
+		return fmt.Errorf("wait for rights in the cluster: %w", err)
+	}
+	return nil
 }
 
 // openStorage starts embedded etcd and points the storage at it, or takes just

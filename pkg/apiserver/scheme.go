@@ -6,12 +6,11 @@ SPDX-License-Identifier: Apache-2.0
 package apiserver
 
 import (
+	autoscalingv1 "k8s.io/api/autoscaling/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/runtime/serializer"
-
-	autoscalingv1 "k8s.io/api/autoscaling/v1"
 	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
 
 	"inferencecache.io/inference-cache/pkg/apis/inferencecache/install"

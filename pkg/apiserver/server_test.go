@@ -99,8 +99,7 @@ func TestSecondServerOnSameDataDirectory(t *testing.T) {
 	if err == nil {
 		t.Fatalf("second server started; stop: %v", second.Stop())
 	}
-	var inUse *dirlock.InUseError
-	if !errors.As(err, &inUse) {
+	if _, ok := errors.AsType[*dirlock.InUseError](err); !ok {
 		t.Fatalf("error is %v, want an InUseError", err)
 	}
 	if want := fmt.Sprintf("data directory %s is in use by another server (pid %d", first.DataDir, os.Getpid()); !strings.Contains(err.Error(), want) {

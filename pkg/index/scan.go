@@ -5,7 +5,10 @@ SPDX-License-Identifier: Apache-2.0
 
 package index
 
-import "sync"
+import (
+	"slices"
+	"sync"
+)
 
 // reach is how far the unbroken prefix of one unit goes.
 type reach struct {
@@ -77,8 +80,7 @@ func (sc *scratch) descend(d *directory, hashes []uint64) bool {
 			return false
 		}
 	}
-	for i := len(sc.path) - 1; i >= 0; i-- {
-		step := sc.path[i]
+	for _, step := range slices.Backward(sc.path) {
 		r := d.run(step.run)
 		sc.read(d, r, 0, step.offset+1, int(r.depth), 0)
 	}

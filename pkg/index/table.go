@@ -5,8 +5,6 @@ SPDX-License-Identifier: Apache-2.0
 
 package index
 
-import "math/bits"
-
 // table finds blocks by their hashes. It is an extendible hash table: the top
 // bits of a hash choose a segment, which is small and splits by itself, so that
 // the table grows without ever being copied, and can be read in the order of the
@@ -37,8 +35,6 @@ const (
 	maxTableDepth = 20
 	tagBits       = 20
 	runBits       = 28
-	// maxRuns is what fits a slot, less one for the empty slot.
-	maxRuns = 1<<runBits - 1
 )
 
 func newTable(a *arena, secret uint64) table {
@@ -203,15 +199,4 @@ func (t *table) next(hash uint64) (*segment, uint64) {
 		return s, ^uint64(0)
 	}
 	return s, hash | (1<<(64-s.depth) - 1)
-}
-
-// bytes is the memory of the slots.
-func (t *table) bytes() int {
-	total := 0
-	for i := 0; i < len(t.segments); {
-		s := t.segments[i]
-		total += 8 * len(s.slots)
-		i += 1 << (t.depth - s.depth)
-	}
-	return total + 8*bits.Len(uint(len(t.segments)))
 }

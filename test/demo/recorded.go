@@ -170,8 +170,7 @@ func lookupOf(e *engine, r captures.Request) *pb.LookupRouteRequest {
 
 // lastLookup asks for the last prompt of the recording that was reused.
 func (e *recordedEngine) lastLookup() *pb.LookupRouteRequest {
-	for i := len(e.recording.Requests) - 1; i >= 0; i-- {
-		r := e.recording.Requests[i]
+	for _, r := range slices.Backward(e.recording.Requests) {
 		if r.CachedTokens != nil && *r.CachedTokens > 0 {
 			return lookupOf(&e.engine, r)
 		}

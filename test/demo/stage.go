@@ -11,6 +11,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -72,8 +73,8 @@ func (s *stage) watch(p *process) {
 func (s *stage) close(good bool) error {
 	s.fail(nil)
 	var errs []error
-	for i := len(s.closers) - 1; i >= 0; i-- {
-		errs = append(errs, s.closers[i]())
+	for _, closer := range slices.Backward(s.closers) {
+		errs = append(errs, closer())
 	}
 	if good {
 		errs = append(errs, os.RemoveAll(s.dir))

@@ -238,14 +238,13 @@ func TestExternalEtcdLocksCredentials(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer lock.Release()
+	t.Cleanup(func() { _ = lock.Release() })
 	o := parse(t, "--standalone", "--data-dir="+dir, "--etcd-servers=http://127.0.0.1:1", "--secure-port=0", "--grpc-bind-address=127.0.0.1:0")
 	config, err := o.Config(t.Context())
 	if err == nil {
 		t.Fatalf("made a configuration; close: %v", config.Close())
 	}
-	var inUse *dirlock.InUseError
-	if !errors.As(err, &inUse) {
+	if _, ok := errors.AsType[*dirlock.InUseError](err); !ok {
 		t.Errorf("error is %v, want an InUseError", err)
 	}
 }

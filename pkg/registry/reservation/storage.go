@@ -85,7 +85,7 @@ func (s *Storage) Create(ctx context.Context, key string, obj, out runtime.Objec
 		}
 		return w.end(err)
 	}
-	return w.end(s.Interface.Create(w.ctx, key, obj, out, ttl))
+	return w.end(s.Interface.Create(w.ctx, key, obj, out, ttl)) //nolint:contextcheck // w.ctx is ctx with the write's deadline
 }
 
 // GuaranteedUpdate implements storage.Interface. tryUpdate may be called for
@@ -96,6 +96,7 @@ func (s *Storage) GuaranteedUpdate(ctx context.Context, key string, destination 
 	for {
 		w := s.begin(ctx)
 		before := ""
+		//nolint:contextcheck // w.ctx is ctx with the write's deadline
 		err := s.Interface.GuaranteedUpdate(w.ctx, key, destination, ignoreNotFound, preconditions,
 			func(existing runtime.Object, meta storage.ResponseMeta) (runtime.Object, *uint64, error) {
 				w.giveUp()

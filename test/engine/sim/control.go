@@ -88,7 +88,7 @@ func (e *Engine) Restart() error {
 	}
 	// Somebody's connection may have been given one of the ports for a moment.
 	const patience, pause = 10 * time.Second, 50 * time.Millisecond
-	for deadline := time.Now().Add(patience); ; time.Sleep(pause) {
+	for deadline := time.Now().Add(patience); ; <-time.After(pause) {
 		err := e.start()
 		if !errors.Is(err, syscall.EADDRINUSE) || time.Now().After(deadline) {
 			return err

@@ -9,6 +9,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"net"
 	"net/http"
 	"strconv"
@@ -134,9 +135,7 @@ func collectSGLang(out chan<- prometheus.Metric, cfg Config, total counters, fil
 
 func with(labels prometheus.Labels, name, value string) prometheus.Labels {
 	out := prometheus.Labels{name: value}
-	for k, v := range labels {
-		out[k] = v
-	}
+	maps.Copy(out, labels)
 	return out
 }
 

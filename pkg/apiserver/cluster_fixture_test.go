@@ -8,6 +8,7 @@ package apiserver_test
 import (
 	"encoding/json"
 	"io"
+	"maps"
 	"net/http"
 	"slices"
 	"strconv"
@@ -23,6 +24,7 @@ import (
 	"k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/client-go/rest"
 
+	"inferencecache.io/inference-cache/pkg/apiserver"
 	"inferencecache.io/inference-cache/pkg/generated/clientset/versioned"
 )
 
@@ -39,6 +41,31 @@ func decode(w http.ResponseWriter, r *http.Request, into runtime.Object) bool {
 		fail(w, http.StatusBadRequest, metav1.StatusReasonBadRequest)
 	}
 	return err == nil
+}
+
+// requests are what a server asked a cluster for, as right and verb. Asking for
+// one's own rights is not among them.
+type requests struct {
+	mu  sync.Mutex
+	all map[string]bool
+}
+
+func (r *requests) add(info *request.RequestInfo) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.all == nil {
+		r.all = map[string]bool{}
+	}
+	right := apiserver.Right{Group: info.APIGroup, Resource: info.Resource, Subresource: info.Subresource}
+	if info.IsResourceRequest && info.Resource != "selfsubjectaccessreviews" {
+		r.all[info.Verb+" "+right.String()] = true
+	}
+}
+
+func (r *requests) get() map[string]bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return maps.Clone(r.all)
 }
 
 // refusals are what a server may not do in a cluster, as verb and resource.

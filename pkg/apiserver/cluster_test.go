@@ -38,6 +38,7 @@ import (
 // objects. The server itself may do what was not refused to it.
 type cluster struct {
 	caPEM   string
+	asked   requests
 	refused refusals
 	quotas  quotas
 }
@@ -48,6 +49,7 @@ func (c *cluster) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		answer(w, http.StatusBadRequest, nil)
 		return
 	}
+	c.asked.add(info)
 	switch {
 	case c.refused.has(info.Verb, info.Resource, info.Subresource):
 		fail(w, http.StatusForbidden, metav1.StatusReasonForbidden)

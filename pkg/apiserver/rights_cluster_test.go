@@ -8,6 +8,7 @@ package apiserver_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"net/http"
 	"strings"
@@ -16,9 +17,12 @@ import (
 	"time"
 
 	"github.com/go-logr/logr/funcr"
+	"github.com/google/go-cmp/cmp"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/rest"
 	"k8s.io/klog/v2"
 
+	"inferencecache.io/inference-cache/pkg/apis/inferencecache/v1alpha1"
 	"inferencecache.io/inference-cache/pkg/apiserver"
 )
 
@@ -158,4 +162,34 @@ func TestStartWaitsForRights(t *testing.T) {
 	case <-time.After(2 * time.Minute):
 		t.Fatal("the start still waits")
 	}
+}
+
+// TestRightsAreWhatIsAsked compares the table of rights with the requests of a
+// server that was used in every way that leads to one. The only right it does not
+// see used is that of telling about broken flow schemas, of which there are none.
+func TestRightsAreWhatIsAsked(t *testing.T) {
+	want := map[string]bool{}
+	for _, r := range apiserver.ClusterRights() {
+		if r.Without == apiserver.Degraded {
+			continue
+		}
+		for _, verb := range r.Verbs {
+			anywhere := apiserver.Right{Group: r.Group, Resource: r.Resource, Subresource: r.Subresource}
+			want[verb+" "+anywhere.String()] = true
+		}
+	}
+	kube := &cluster{}
+	kube.quotas.set(objectQuota("default", backends(0), backends(2)))
+	c := clusterClient(t, startInCluster(t, kube), "admin")
+	create(t, c, "a")
+	tenant := &v1alpha1.CacheTenant{ObjectMeta: metav1.ObjectMeta{Name: "a"}, Spec: v1alpha1.CacheTenantSpec{TenantID: "acme"}}
+	if _, err := c.InferencecacheV1alpha1().CacheTenants("default").Create(t.Context(), tenant, metav1.CreateOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	mustSucceedSoon(t, func(context.Context) error {
+		if diff := cmp.Diff(want, kube.asked.get()); diff != "" {
+			return fmt.Errorf("the table of rights is not what the server asks for (-table +asked):\n%s", diff)
+		}
+		return nil
+	})
 }

@@ -27,7 +27,8 @@ import (
 )
 
 // Config opens what the server needs and returns its configuration. The options
-// must be completed and valid. The caller runs the configuration or closes it.
+// must be completed and valid. The caller runs the configuration or closes it. In
+// a cluster it waits, until ctx ends, for what the cluster has to allow at the start.
 func (o *Options) Config(ctx context.Context) (*apiserver.Config, error) {
 	hostname, err := os.Hostname()
 	if err != nil {

@@ -61,7 +61,7 @@ func (c CompletedConfig) New(ctx context.Context) (*Server, error) {
 		return nil, err
 	}
 	s := &Server{Generic: generic, extra: c.extra, live: live}
-	if err := c.install(generic, live.data); err != nil {
+	if err := c.install(generic, live.data); err != nil { //nolint:contextcheck // hooks get the server's own context
 		return nil, err
 	}
 	installMetrics(generic, c.extra.Metrics, c.extra.EmbeddedEtcd)

@@ -198,9 +198,9 @@ func (c *paged) slide(s *sequence, g int, group Group) {
 
 func (c *paged) finish(s *sequence) [][]event {
 	for _, table := range s.tables {
-		for i := len(table) - 1; i >= 0; i-- {
-			if table[i] != nil {
-				c.pool.release(table[i])
+		for _, b := range slices.Backward(table) {
+			if b != nil {
+				c.pool.release(b)
 			}
 		}
 	}

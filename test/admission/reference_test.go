@@ -61,6 +61,7 @@ func render(t *testing.T, tables []table) string {
 			fmt.Fprintf(&page, "| %s | %s | %s | %s |\n", rule.Name, code(rule.Field), cell(rule.Rule), code(example))
 		}
 	}
+	page.WriteString(elsewhere)
 	page.WriteString(warnings)
 	return page.String()
 }
@@ -81,8 +82,8 @@ reported at once, each violation with its field, the value and a remedy:
 
     $ kubectl apply -f backend.yaml
     The CacheBackend "vllm" is invalid:
-    * spec.type: Invalid value: "LMCache": ...
     * spec.replicas: Invalid value: -1: must be at least 0
+    * spec.type: Invalid value: "SGLangHiCache": no adapter supports it with runtime VLLM; supported pairs: ...
 
 An update is refused only for what it breaks itself. An object that was stored under
 looser rules can still be labelled, scaled and reported on; a violation counts as the
@@ -94,6 +95,34 @@ different versions disagree, the strictest counts.
 The tables below are made from the tests in test/admission. In a field, ` + "`[i]`" + ` stands for
 an index and a word in angle brackets for a part that varies. The examples are written
 over an otherwise valid object.
+`
+
+// elsewhere is what no table has: rules that need other objects, and those of a
+// question that is never stored.
+const elsewhere = `
+## More than one object
+
+Three rules look beyond the object that is written. They hold over all servers.
+
+| Field | What holds |
+|---|---|
+| ` + "`metadata.namespace`" + ` | A namespace has at most one CachePolicy. |
+| ` + "`spec.tenantID`" + ` | A tenantID belongs to one CacheTenant of the whole cluster. |
+| ` + "`spec.tenantID`" + ` | A tenantID is not the name of another namespace. |
+
+## RouteLookup
+
+A RouteLookup is a question; it is checked when it is asked and never stored.
+
+| Field | What holds |
+|---|---|
+| ` + "`spec.modelID`" + ` | It is given. |
+| ` + "`spec.tokenIDs`, `spec.blockHashes`, `spec.prefixHash`" + ` | Exactly one of them is given. |
+| ` + "`spec.tokenIDs`" + ` | At most 1048576 ids, each from 0 to 4294967295. |
+| ` + "`spec.blockHashes`, `spec.prefixHash`" + ` | A hash is 16 lower-case hex digits; a chain has at most 65536. |
+| ` + "`spec.blockTokenCounts`" + ` | Absent, or one count from 1 to 1048576 for each block hash. |
+| ` + "`spec.topK`" + ` | Absent or at least 1. |
+| ` + "`spec.modelID`, `spec.tenantID`, `spec.hashScheme`, `spec.adapterID`, `spec.cacheSalt`" + ` | At most 1024 bytes. |
 `
 
 const warnings = `

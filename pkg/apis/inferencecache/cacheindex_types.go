@@ -73,7 +73,7 @@ type CacheIndexBackend struct {
 	UID types.UID
 	// PrefixCount is the number of distinct prefixes that its engines hold.
 	PrefixCount int64
-	// LastEventAt is when the latest event of its engines arrived.
+	// LastEventAt is when the latest event of its engines happened, by their clocks.
 	LastEventAt *metav1.Time
 	// HitTokens is the number of tokens that its engines found in their own cache
 	// since they started.

@@ -70,9 +70,10 @@ type ObservationSummary struct {
 	Blocks TierBlocks
 	// Replicas is the number of engine ranks known to the index.
 	Replicas int64
-	// FirstEventAt is when the first event of the present replicas arrived.
+	// FirstEventAt is when the first event of the present replicas happened, by the
+	// engines' clocks.
 	FirstEventAt *metav1.MicroTime
-	// LastEventAt is when the latest event arrived.
+	// LastEventAt is when the latest event happened, by its engine's clock.
 	LastEventAt *metav1.MicroTime
 	// HitTokens is the number of tokens that the engines found in their own cache
 	// since they started.
@@ -119,7 +120,7 @@ type ObservedReplica struct {
 	Epoch int64
 	// Sequence is the number of the last report applied within the epoch.
 	Sequence int64
-	// LastEventAt is when the rank's latest event arrived.
+	// LastEventAt is when the rank's latest event happened, by the engine's clock.
 	LastEventAt *metav1.MicroTime
 	// Engine is the inference engine that reports.
 	Engine string

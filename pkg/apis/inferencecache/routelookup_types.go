@@ -113,8 +113,8 @@ type RouteCandidate struct {
 	Tier CacheTier
 	// State says how far the entry may be trusted.
 	State ReplicaState
-	// Score is what the candidate is ranked by, in milliseconds saved, as a
-	// decimal.
+	// Score is what the candidate is ranked by, the greater the better, as a
+	// decimal. At present it is the number of reused tokens, not milliseconds.
 	Score string
 	// Explanation is the reasoning, when it was asked for.
 	Explanation string

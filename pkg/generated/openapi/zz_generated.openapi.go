@@ -1202,7 +1202,7 @@ func schema_pkg_apis_inferencecache_v1alpha1_CacheIndexBackend(ref common.Refere
 					},
 					"lastEventAt": {
 						SchemaProps: spec.SchemaProps{
-							Description: "lastEventAt is when the latest event of its engines arrived.",
+							Description: "lastEventAt is when the latest event of its engines happened, by their clocks.",
 							Ref:         ref(metav1.Time{}.OpenAPIModelName()),
 						},
 					},
@@ -2670,13 +2670,13 @@ func schema_pkg_apis_inferencecache_v1alpha1_ObservationSummary(ref common.Refer
 					},
 					"firstEventAt": {
 						SchemaProps: spec.SchemaProps{
-							Description: "firstEventAt is when the first event of the present replicas arrived.",
+							Description: "firstEventAt is when the first event of the present replicas happened, by the engines' clocks.",
 							Ref:         ref(metav1.MicroTime{}.OpenAPIModelName()),
 						},
 					},
 					"lastEventAt": {
 						SchemaProps: spec.SchemaProps{
-							Description: "lastEventAt is when the latest event arrived.",
+							Description: "lastEventAt is when the latest event happened, by its engine's clock.",
 							Ref:         ref(metav1.MicroTime{}.OpenAPIModelName()),
 						},
 					},
@@ -2789,7 +2789,7 @@ func schema_pkg_apis_inferencecache_v1alpha1_ObservedReplica(ref common.Referenc
 					},
 					"lastEventAt": {
 						SchemaProps: spec.SchemaProps{
-							Description: "lastEventAt is when the rank's latest event arrived.",
+							Description: "lastEventAt is when the rank's latest event happened, by the engine's clock.",
 							Ref:         ref(metav1.MicroTime{}.OpenAPIModelName()),
 						},
 					},
@@ -3267,7 +3267,7 @@ func schema_pkg_apis_inferencecache_v1alpha1_RouteCandidate(ref common.Reference
 					},
 					"score": {
 						SchemaProps: spec.SchemaProps{
-							Description: "score is what the candidate is ranked by, in milliseconds saved, as a decimal.",
+							Description: "score is what the candidate is ranked by, the greater the better, as a decimal. At present it is the number of reused tokens, not milliseconds.",
 							Default:     "",
 							Type:        []string{"string"},
 							Format:      "",

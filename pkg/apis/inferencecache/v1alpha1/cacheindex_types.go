@@ -111,7 +111,7 @@ type CacheIndexBackend struct {
 	// prefixCount is the number of distinct prefixes that its engines hold.
 	PrefixCount int64 `json:"prefixCount"`
 
-	// lastEventAt is when the latest event of its engines arrived.
+	// lastEventAt is when the latest event of its engines happened, by their clocks.
 	// +optional
 	LastEventAt *metav1.Time `json:"lastEventAt,omitempty"`
 

@@ -89,11 +89,12 @@ type ObservationSummary struct {
 	// replicas is the number of engine ranks known to the index.
 	Replicas int64 `json:"replicas"`
 
-	// firstEventAt is when the first event of the present replicas arrived.
+	// firstEventAt is when the first event of the present replicas happened, by the
+	// engines' clocks.
 	// +optional
 	FirstEventAt *metav1.MicroTime `json:"firstEventAt,omitempty"`
 
-	// lastEventAt is when the latest event arrived.
+	// lastEventAt is when the latest event happened, by its engine's clock.
 	// +optional
 	LastEventAt *metav1.MicroTime `json:"lastEventAt,omitempty"`
 
@@ -162,7 +163,7 @@ type ObservedReplica struct {
 	// sequence is the number of the last report applied within the epoch.
 	Sequence int64 `json:"sequence"`
 
-	// lastEventAt is when the rank's latest event arrived.
+	// lastEventAt is when the rank's latest event happened, by the engine's clock.
 	// +optional
 	LastEventAt *metav1.MicroTime `json:"lastEventAt,omitempty"`
 

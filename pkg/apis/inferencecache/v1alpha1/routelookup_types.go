@@ -168,8 +168,8 @@ type RouteCandidate struct {
 	// state says how far the entry may be trusted.
 	State ReplicaState `json:"state"`
 
-	// score is what the candidate is ranked by, in milliseconds saved, as a
-	// decimal.
+	// score is what the candidate is ranked by, the greater the better, as a
+	// decimal. At present it is the number of reused tokens, not milliseconds.
 	Score string `json:"score"`
 
 	// explanation is the reasoning, when it was asked for.

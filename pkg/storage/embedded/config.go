@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"time"
 
 	"github.com/go-logr/logr"
 	"github.com/prometheus/client_golang/prometheus"
@@ -62,6 +63,10 @@ type Config struct {
 	// mean acknowledging what was not stored. nil logs the failure and exits
 	// with status 1.
 	Fatal func(err error)
+
+	// readyPatience bounds the start once etcd has read its files; 0 means
+	// defaultReadyPatience. For tests only.
+	readyPatience time.Duration
 }
 
 // validate returns every problem of the configuration at once.
@@ -86,6 +91,9 @@ func (c *Config) complete() error {
 	c.Dir = dir
 	if c.QuotaBytes == 0 {
 		c.QuotaBytes = DefaultQuotaBytes
+	}
+	if c.readyPatience == 0 {
+		c.readyPatience = defaultReadyPatience
 	}
 	if c.Fatal == nil {
 		log := c.Logger

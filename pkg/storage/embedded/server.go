@@ -39,6 +39,11 @@ const (
 	// progressInterval makes idle watches advance their revision, which keeps
 	// the API server's watch cache fresh (and its bookmarks useful).
 	progressInterval = 5 * time.Second
+
+	// defaultReadyPatience is how long a started etcd may take until it serves.
+	// Its files are read by then; what is left takes a second, and for ever when
+	// its log ends before its database.
+	defaultReadyPatience = time.Minute
 )
 
 // Server is a running etcd. It is safe for concurrent use.
@@ -174,6 +179,8 @@ func (s *Server) launch(c *embed.Config) (e *embed.Etcd, err error) {
 }
 
 func (s *Server) awaitReady(ctx context.Context) error {
+	late := time.NewTimer(s.cfg.readyPatience)
+	defer late.Stop()
 	select {
 	case <-s.etcd.Server.ReadyNotify():
 		return nil
@@ -181,6 +188,19 @@ func (s *Server) awaitReady(ctx context.Context) error {
 		return fmt.Errorf("stopped while starting: %w", err)
 	case <-ctx.Done():
 		return fmt.Errorf("not ready: %w", context.Cause(ctx))
+	case <-late.C:
+		return fmt.Errorf("not ready after %s; the log in %s may have lost its end or its files, restore the data directory or use an empty one",
+			s.cfg.readyPatience, filepath.Join(s.cfg.Dir, etcdDir, memberDir, "wal"))
+	}
+}
+
+// stopUnready stops an etcd that has not become ready: its Close waits for
+// servers that wait for the one or the other.
+func (s *Server) stopUnready() {
+	select {
+	case <-s.etcd.Server.ReadyNotify():
+	default:
+		s.etcd.Server.HardStop()
 	}
 }
 
@@ -201,6 +221,7 @@ func (s *Server) Close() error {
 			s.monitor.Wait()
 		}
 		if s.etcd != nil {
+			s.stopUnready()
 			s.etcd.Close()
 		}
 		var errs []error

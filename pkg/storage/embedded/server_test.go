@@ -13,6 +13,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/go-logr/logr/funcr"
 	"github.com/go-logr/logr/testr"
@@ -190,6 +191,52 @@ func TestStartRefuses(t *testing.T) {
 				t.Errorf("error %q does not say %q", err, tc.want)
 			}
 		})
+	}
+}
+
+// A log that ends before the database keeps etcd from ever being ready.
+func TestStartWithoutItsLogEnds(t *testing.T) {
+	tests := map[string]struct {
+		patience, deadline time.Duration
+		want               string
+	}{
+		"patience ends": {patience: 500 * time.Millisecond, deadline: time.Minute, want: "may have lost its end"},
+		"context ends":  {patience: time.Minute, deadline: 500 * time.Millisecond, want: "deadline exceeded"},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			cfg := Config{Dir: t.TempDir(), UnsafeNoFsync: true, readyPatience: tc.patience}
+			loseLog(t, cfg)
+			ctx, cancel := context.WithTimeout(t.Context(), tc.deadline)
+			defer cancel()
+			for range 2 {
+				// The second start shows that the first has given up the directory.
+				s, err := Start(ctx, cfg)
+				if err == nil {
+					t.Fatalf("started; close: %v", s.Close())
+				}
+				if !strings.Contains(err.Error(), tc.want) {
+					t.Errorf("error %q does not say %q", err, tc.want)
+				}
+			}
+		})
+	}
+}
+
+// loseLog makes a data directory with a database and without its log.
+func loseLog(t *testing.T, cfg Config) {
+	t.Helper()
+	cfg.readyPatience = 0
+	t.Run("write", func(t *testing.T) {
+		c := dial(t, start(t, cfg))
+		for range 100 {
+			if _, err := c.Put(t.Context(), "k", "v"); err != nil {
+				t.Fatal(err)
+			}
+		}
+	})
+	if err := os.RemoveAll(filepath.Join(cfg.Dir, etcdDir, memberDir, "wal")); err != nil {
+		t.Fatal(err)
 	}
 }
 

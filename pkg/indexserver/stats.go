@@ -38,9 +38,13 @@ func statsOf(s *pb.EngineStats, now time.Time) index.Stats {
 	return out
 }
 
-// count copies a counter, or drops one that is below 0.
+// maxCount is above what any engine counts in its life, and small enough that
+// the sum over all holders stays a number.
+const maxCount = 1 << 48
+
+// count copies a counter, or drops one that counts nothing.
 func count(n *int64) *int64 {
-	if n == nil || *n < 0 {
+	if n == nil || *n < 0 || *n > maxCount {
 		return nil
 	}
 	return new(*n)

@@ -36,6 +36,8 @@ func TestStats(t *testing.T) {
 		"future":       {&pb.EngineStats{TimeUs: math.MaxInt64}, index.Stats{Time: now}},
 		"before 1970":  {&pb.EngineStats{TimeUs: -1}, index.Stats{Time: now}},
 		"negative":     {&pb.EngineStats{Running: new(int64(-1)), Pressure: new(-0.5)}, index.Stats{Time: now}},
+		"beyond sums":  {&pb.EngineStats{Running: new(int64(math.MaxInt64)), HitTokens: new(int64(maxCount + 1))}, index.Stats{Time: now}},
+		"largest":      {&pb.EngineStats{QueryTokens: new(int64(maxCount))}, index.Stats{Time: now, QueryTokens: new(int64(maxCount))}},
 		"not a number": {&pb.EngineStats{CacheUsage: new(math.NaN()), Pressure: new(math.NaN())}, index.Stats{Time: now}},
 		"infinite":     {&pb.EngineStats{CacheUsage: new(math.Inf(1)), Pressure: new(math.Inf(1))}, index.Stats{Time: now}},
 		"over-full":    {&pb.EngineStats{CacheUsage: new(1.25)}, index.Stats{Time: now, CacheUsage: new(1.0)}},

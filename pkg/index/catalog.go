@@ -9,6 +9,7 @@ import (
 	"cmp"
 	"maps"
 	"slices"
+	"time"
 )
 
 // catalog says which sessions serve which tenant, model and hash scheme.
@@ -92,7 +93,10 @@ type Candidate struct {
 	State   State
 	// Exact is false for a holder that has more than it could report.
 	Exact bool
-	Stats *Stats
+	// Sequence is the holder's last applied delta, LastEvent its newest event.
+	Sequence  uint64
+	LastEvent time.Time
+	Stats     *Stats
 }
 
 // Serving returns the holders of a model, ordered by holder. An empty scheme
@@ -104,7 +108,10 @@ func (x *Index) Serving(tenant, model, scheme string) []Candidate {
 	var candidates []Candidate
 	for _, name := range schemes {
 		for s := range x.catalog[tenant][model][name] {
-			candidates = append(candidates, Candidate{Holder: s.hello.Holder, Backend: s.hello.Backend, State: s.state(), Exact: !s.current.confidence.unsure(), Stats: s.stats})
+			candidates = append(candidates, Candidate{
+				Holder: s.hello.Holder, Backend: s.hello.Backend, State: s.state(), Exact: !s.current.confidence.unsure(),
+				Sequence: s.sequence, LastEvent: s.lastEvent, Stats: s.stats,
+			})
 		}
 	}
 	slices.SortFunc(candidates, func(a, b Candidate) int { return a.Holder.Compare(b.Holder) })

@@ -58,5 +58,5 @@ func affine(in resolved, serving []index.Candidate) (Replica, bool) {
 }
 
 func matchOf(c index.Candidate) index.Match {
-	return index.Match{Holder: c.Holder, Backend: c.Backend, State: c.State, Stats: c.Stats, Tier: index.T1, Exact: c.Exact}
+	return index.Match{Holder: c.Holder, Backend: c.Backend, State: c.State, Sequence: c.Sequence, LastEvent: c.LastEvent, Stats: c.Stats, Tier: index.T1, Exact: c.Exact}
 }

@@ -38,15 +38,18 @@ def publish(context, endpoint, messages, size):
     """Send messages slowly enough for heartbeats to be due between them."""
     socket = context.socket(zmq.XPUB)
     socket.set(zmq.HEARTBEAT_IVL, HEARTBEAT_MS)
-    socket.set(zmq.HEARTBEAT_TIMEOUT, 10 * HEARTBEAT_MS)
+    socket.set(zmq.HEARTBEAT_TIMEOUT, 50 * HEARTBEAT_MS)
     socket.set(zmq.SNDHWM, 0)
     bind(socket, endpoint)
     subscription = socket.recv()
     assert subscription[:1] == b"\x01", subscription
     for sequence in range(messages):
-        if sequence < 20:
+        if sequence < 40:
             time.sleep(2 * HEARTBEAT_MS / 1000)
         socket.send_multipart([TOPIC, struct.pack(">Q", sequence), payload(sequence, size)])
+    # A socket that goes with unread heartbeats resets the connection, and what is
+    # still under way to a slow reader with it.
+    threading.Event().wait()
 
 
 def replay(context, endpoint, messages, size, form):

@@ -121,7 +121,14 @@ func (p *player) advance(d time.Duration) {
 	p.now = p.now.Add(d)
 	p.x.Expire(p.now)
 	for holder, h := range p.ref.holders {
-		if !h.connected && !p.now.Before(h.leaseEnd) {
+		switch {
+		case !h.awaiting:
+			h.since = time.Time{}
+		case h.since.IsZero():
+			h.since = p.now
+		}
+		withholds := h.awaiting && !p.now.Before(h.since.Add(2*p.ref.options.Lease))
+		if (!h.connected && !p.now.Before(h.leaseEnd)) || withholds {
 			delete(p.ref.holders, holder)
 			continue
 		}
@@ -245,6 +252,7 @@ func (p *player) snapshot(holder Holder) {
 		st.held.apply(scopes, st.groups, c, p.now.Add(p.ref.options.InferredTTL))
 	}
 	st.next++
+	ref.since = p.now
 	if chunk.Last {
 		ref.held, ref.groups, ref.sequence, ref.target = st.held, st.groups, st.sequence, st.sequence
 		ref.held.expire(p.now)

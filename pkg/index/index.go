@@ -34,6 +34,10 @@ const (
 	DefaultInferredTTL = 30 * time.Minute
 )
 
+// snapshotLeases is how many leases a holder has to send a snapshot. One that
+// never does would keep the index incomplete for everybody.
+const snapshotLeases = 2
+
 func (o Options) withDefaults() Options {
 	if o.Lease == 0 {
 		o.Lease = DefaultLease
@@ -113,13 +117,14 @@ func (x *Index) allCurrent(filter func(*session) bool) bool {
 	return true
 }
 
-// Expire drops holders whose lease is over and inferred blocks that are no
-// longer believed. Call it about once a second.
+// Expire drops holders whose lease is over or who do not send the snapshot that
+// they were asked for, and inferred blocks that are no longer believed. Call it
+// about once a second.
 func (x *Index) Expire(now time.Time) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	for _, s := range x.sessions {
-		if !s.connected && !now.Before(s.leaseEnd) {
+		if (!s.connected && !now.Before(s.leaseEnd)) || s.withholds(now, snapshotLeases*x.options.Lease) {
 			x.dropSession(s)
 			continue
 		}

@@ -32,6 +32,7 @@ type refHolder struct {
 	sequence  uint64
 	target    uint64
 	awaiting  bool
+	since     time.Time
 	fresh     bool
 	held      refSet
 	groups    map[uint32]Group

@@ -93,6 +93,9 @@ func (x *Index) Snapshot(stream Stream, c Chunk, now time.Time) error {
 	if err != nil {
 		return err
 	}
+	if c.Sequence > maxNumber {
+		return fmt.Errorf("%w: sequence %d is above %d", errInvalid, c.Sequence, uint64(maxNumber))
+	}
 	if c.Number == 0 {
 		x.unstage(s)
 		s.staged = &staging{holding: newHolding(s, true), sequence: c.Sequence}
@@ -102,6 +105,7 @@ func (x *Index) Snapshot(stream Stream, c Chunk, now time.Time) error {
 		return fmt.Errorf("snapshot chunk %d: %w", c.Number, err)
 	}
 	s.sawEvent(c.EventTime, now)
+	s.awaitingSince = now // it is on its way
 	if c.Last {
 		x.promote(s, now)
 	}

@@ -8,11 +8,15 @@ package index
 import (
 	"errors"
 	"fmt"
+	"math"
 	"time"
 )
 
 // Stream is one connection of a holder. A newer one supersedes it.
 type Stream uint64
+
+// maxNumber is the largest epoch and sequence: the API shows both as int64.
+const maxNumber = math.MaxInt64
 
 // Errors of sessions. An invalid change is neither of them.
 var (
@@ -32,8 +36,9 @@ type session struct {
 	sequence uint64
 	// target is the sequence at which a new stream has caught up.
 	target uint64
-	// awaiting a snapshot: deltas are not applied.
-	awaiting bool
+	// awaiting a snapshot: deltas are not applied. Since when is noted by Expire.
+	awaiting      bool
+	awaitingSince time.Time
 	// fresh sessions have had nothing applied in this epoch.
 	fresh      bool
 	current    *holding
@@ -88,11 +93,22 @@ func (s *session) state() State {
 	return Live
 }
 
+// withholds reports whether the session has been asked for a snapshot for too long.
+func (s *session) withholds(now time.Time, patience time.Duration) bool {
+	switch {
+	case !s.awaiting:
+		s.awaitingSince = time.Time{}
+	case s.awaitingSince.IsZero():
+		s.awaitingSince = now
+	}
+	return s.awaiting && !now.Before(s.awaitingSince.Add(patience))
+}
+
 // Open starts a stream for a holder. It ends an older stream of the same holder.
 // The error is ErrStaleEpoch or says what is wrong with the hello.
 func (x *Index) Open(h Hello, now time.Time) (Stream, OpenReply, error) {
-	if h.Holder.Pod == "" || h.Tenant == "" || h.Model == "" || h.HashScheme == "" || h.Epoch == 0 {
-		return 0, OpenReply{}, fmt.Errorf("%w: a hello needs pod, tenant, model, hash scheme and an epoch above 0", errInvalid)
+	if h.Holder.Pod == "" || h.Tenant == "" || h.Model == "" || h.HashScheme == "" || h.Epoch == 0 || h.Epoch > maxNumber {
+		return 0, OpenReply{}, fmt.Errorf("%w: a hello needs pod, tenant, model, hash scheme and an epoch from 1 to %d", errInvalid, uint64(maxNumber))
 	}
 	x.mu.Lock()
 	defer x.mu.Unlock()

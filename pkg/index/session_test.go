@@ -121,6 +121,7 @@ func TestOpen(t *testing.T) {
 		"other model starts over":      {hello: with(func(h *Hello) { h.Model = "n"; h.OldestSequence = 2 }), want: OpenReply{ResumeFrom: 1, SnapshotWanted: true}},
 		"older epoch is refused":       {hello: with(func(h *Hello) { h.Epoch = 4 }), wantErr: ErrStaleEpoch},
 		"hello without epoch":          {hello: with(func(h *Hello) { h.Epoch = 0 }), wantErr: errInvalid},
+		"epoch out of range":           {hello: with(func(h *Hello) { h.Epoch = maxNumber + 1 }), wantErr: errInvalid},
 		"hello without model":          {hello: with(func(h *Hello) { h.Model = "" }), wantErr: errInvalid},
 		"nothing made, nothing wanted": {hello: with(func(h *Hello) { h.Epoch = 6; h.LastSequence = 0; h.OldestSequence = 0 }), want: OpenReply{ResumeFrom: 1}},
 	}
@@ -196,6 +197,27 @@ func TestSnapshotInterrupted(t *testing.T) {
 	x.Close(s, start)
 	if got := reused(x, "a", 0, 1, 2, 3); got != 32 {
 		t.Errorf("after the stream was lost: %d tokens, want the state before the snapshot", got)
+	}
+}
+
+// TestWithheldSnapshot asks for a snapshot that never comes.
+func TestWithheldSnapshot(t *testing.T) {
+	x := New(Options{Lease: time.Minute, WarmUp: -1}, start)
+	s := open(t, x, helloOf("a", 1))
+	if outcome := apply(t, x, s, 5); outcome != Gap {
+		t.Fatalf("outcome %d, want a gap", outcome)
+	}
+	x.Expire(start)
+	x.Expire(start.Add(2*time.Minute - time.Second))
+	if x.Complete(start) {
+		t.Error("complete while a snapshot is awaited")
+	}
+	x.Expire(start.Add(2 * time.Minute))
+	if !x.Complete(start.Add(2 * time.Minute)) {
+		t.Error("one holder keeps the index incomplete for ever")
+	}
+	if _, err := x.Heartbeat(s, 5); !errors.Is(err, ErrSuperseded) {
+		t.Errorf("the stream goes on: %v", err)
 	}
 }
 

@@ -32,8 +32,10 @@ func statsOf(s *pb.EngineStats, now time.Time) index.Stats {
 		CacheMemoryBytes: count(s.CacheMemoryBytes),
 		Pressure:         measure(s.Pressure),
 	}
-	if out.CacheUsage != nil {
-		*out.CacheUsage = min(*out.CacheUsage, 1)
+	for _, share := range []*float64{out.CacheUsage, out.Pressure} {
+		if share != nil {
+			*share = min(*share, 1)
+		}
 	}
 	return out
 }

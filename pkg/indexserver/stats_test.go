@@ -30,7 +30,7 @@ func TestStats(t *testing.T) {
 			},
 			index.Stats{
 				Time: time.UnixMicro(500_000).UTC(), Running: new(int64(1)), Waiting: new(int64(0)), CacheUsage: new(0.5), HitTokens: new(int64(2)), QueryTokens: new(int64(3)),
-				T2HitTokens: new(int64(4)), T2QueryTokens: new(int64(5)), CacheMemoryBytes: new(int64(6)), Pressure: new(1.5),
+				T2HitTokens: new(int64(4)), T2QueryTokens: new(int64(5)), CacheMemoryBytes: new(int64(6)), Pressure: new(1.0),
 			},
 		},
 		"future":       {&pb.EngineStats{TimeUs: math.MaxInt64}, index.Stats{Time: now}},

@@ -7,6 +7,7 @@ package routing
 
 import (
 	"cmp"
+	"math"
 	"slices"
 
 	"inferencecache.io/inference-cache/pkg/fingerprint"
@@ -61,7 +62,7 @@ func countTokens(counts []int32, blocks int) int {
 	for _, n := range counts[:min(blocks, len(counts))] {
 		total += int(n)
 	}
-	return total
+	return min(total, math.MaxInt32)
 }
 
 func hitProbability(m *index.Match) float64 {

@@ -29,7 +29,9 @@ const (
 	// contextName is the name of cluster, user and context in the kubeconfig.
 	contextName = "inference-cache-standalone"
 
-	// maxTokenBytes bounds what is accepted as a token file; ours has 26.
+	// minTokenBytes and maxTokenBytes bound what is accepted as a token. Ours has
+	// 26; a shorter one was cut off, or can be guessed.
+	minTokenBytes = 26
 	maxTokenBytes = 1024
 )
 
@@ -67,8 +69,8 @@ func loadOrMakeToken(path string) (string, error) {
 		return "", fmt.Errorf("read token: %w", err)
 	}
 	token := strings.TrimSpace(string(b))
-	if token == "" || len(token) > maxTokenBytes || strings.ContainsAny(token, " \t\r\n") {
-		return "", fmt.Errorf("%s does not hold a token; remove it to get a new one", path)
+	if len(token) < minTokenBytes || len(token) > maxTokenBytes || strings.ContainsAny(token, " \t\r\n") {
+		return "", fmt.Errorf("%s does not hold a token of %d to %d characters; remove it to get a new one", path, minTokenBytes, maxTokenBytes)
 	}
 	return token, nil
 }

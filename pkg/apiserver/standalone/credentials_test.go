@@ -150,6 +150,7 @@ func TestDamagedFiles(t *testing.T) {
 	}{
 		"empty token":           {file: "token", content: "\n", want: "does not hold a token"},
 		"token of two words":    {file: "token", content: "a b", want: "does not hold a token"},
+		"half a token":          {file: "token", content: strings.Repeat("a", minTokenBytes/2), want: "does not hold a token"},
 		"huge token":            {file: "token", content: strings.Repeat("a", maxTokenBytes+1), want: "does not hold a token"},
 		"damaged authority":     {file: "ca.crt", content: "x", want: "do not make a key pair"},
 		"damaged authority key": {file: "pki/ca.key", content: "x", want: "do not make a key pair"},

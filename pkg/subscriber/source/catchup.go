@@ -111,6 +111,6 @@ func (s *Source) replayed(ctx context.Context, message kvevents.Message) error {
 		s.bridge(ctx, message.Sequence)
 	}
 	s.verified = true
-	s.take(message)
+	s.take(ctx, message)
 	return nil
 }

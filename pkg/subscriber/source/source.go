@@ -172,7 +172,7 @@ func (s *Source) live(ctx context.Context, message kvevents.Message) {
 	if !s.follows(message.Sequence) {
 		s.bridge(ctx, message.Sequence)
 	}
-	s.take(message)
+	s.take(ctx, message)
 }
 
 // follows reports whether a message may be taken next without losing any.
@@ -200,7 +200,7 @@ func (s *Source) bridge(ctx context.Context, sequence uint64) {
 const (
 	reasonHistory = "the engine's events before the first one seen are not available"
 	reasonLost    = "events were lost; what the engine has stored before is not known"
-	reasonBatch   = "a message of the engine could not be read"
+	reasonBatch   = "a message could not be read; what the engine has stored before is not known"
 )
 
 // restarted notes that the engine has started anew.
@@ -213,8 +213,9 @@ func (s *Source) restarted(ctx context.Context, why string) {
 	s.opts.Sink.Restart("")
 }
 
-// take hands a message on.
-func (s *Source) take(message kvevents.Message) {
+// take hands a message on. One that cannot be read is as good as lost: it may have
+// taken blocks away.
+func (s *Source) take(ctx context.Context, message kvevents.Message) {
 	s.started, s.last = true, message.Sequence
 	s.digest = s.digestOf(message.Payload)
 	// The sequence is shown when the sink has the message, not before.
@@ -222,7 +223,8 @@ func (s *Source) take(message kvevents.Message) {
 	batch, err := s.decoder.Decode(message.Payload)
 	if err != nil {
 		s.opts.Metrics.Unreadable.Inc()
-		s.opts.Sink.Degrade(reasonBatch)
+		logr.FromContextOrDiscard(ctx).Info("A message of the engine cannot be read; starting over with what follows", "sequence", message.Sequence, "err", err.Error())
+		s.opts.Sink.Restart(reasonBatch)
 		return
 	}
 	s.opts.Sink.Absorb(batch)

@@ -44,7 +44,7 @@ const (
 	anew     = "restart "
 	lost     = "restart " + reasonLost
 	history  = "degrade " + reasonHistory
-	unread   = "degrade " + reasonBatch
+	unread   = "restart " + reasonBatch
 	sglang   = 1
 	justVLLM = 0
 )

@@ -83,6 +83,7 @@ var borders = []borderRow{
 // have a second opinion.
 var owners = map[string][]string{
 	"go.etcd.io/etcd/server/v3":         {"pkg/storage/embedded"},
+	"go.etcd.io/bbolt":                  {"pkg/storage/embedded"},
 	"github.com/zeebo/xxh3":             {"pkg/fingerprint", "pkg/routing"},
 	"github.com/vmihailenco/msgpack/v5": {"pkg/kvevents", "test"},
 	"github.com/tinylib/msgp":           {"pkg/kvevents", "test"},

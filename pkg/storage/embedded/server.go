@@ -100,6 +100,9 @@ func (s *Server) start(ctx context.Context) error {
 	if err != nil {
 		return explainDisk(err)
 	}
+	if err := checkDatabase(dir); err != nil {
+		return err
+	}
 	socket, remove, err := socketDirectory(dir)
 	if err != nil {
 		return explainDisk(err)

@@ -451,8 +451,98 @@ func (x *PlacedKey) GetOffset() int64 {
 	return 0
 }
 
+// LookupRoutesRequest has at most 256 lookups.
+type LookupRoutesRequest struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Requests      []*LookupRouteRequest  `protobuf:"bytes,1,rep,name=requests,proto3" json:"requests,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *LookupRoutesRequest) Reset() {
+	*x = LookupRoutesRequest{}
+	mi := &file_inferencecache_v1alpha1_inferencecache_proto_msgTypes[4]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *LookupRoutesRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*LookupRoutesRequest) ProtoMessage() {}
+
+func (x *LookupRoutesRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_inferencecache_v1alpha1_inferencecache_proto_msgTypes[4]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use LookupRoutesRequest.ProtoReflect.Descriptor instead.
+func (*LookupRoutesRequest) Descriptor() ([]byte, []int) {
+	return file_inferencecache_v1alpha1_inferencecache_proto_rawDescGZIP(), []int{4}
+}
+
+func (x *LookupRoutesRequest) GetRequests() []*LookupRouteRequest {
+	if x != nil {
+		return x.Requests
+	}
+	return nil
+}
+
+// LookupRoutesResponse has one answer per lookup, in the same order.
+type LookupRoutesResponse struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Responses     []*LookupRouteResponse `protobuf:"bytes,1,rep,name=responses,proto3" json:"responses,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *LookupRoutesResponse) Reset() {
+	*x = LookupRoutesResponse{}
+	mi := &file_inferencecache_v1alpha1_inferencecache_proto_msgTypes[5]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *LookupRoutesResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*LookupRoutesResponse) ProtoMessage() {}
+
+func (x *LookupRoutesResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_inferencecache_v1alpha1_inferencecache_proto_msgTypes[5]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use LookupRoutesResponse.ProtoReflect.Descriptor instead.
+func (*LookupRoutesResponse) Descriptor() ([]byte, []int) {
+	return file_inferencecache_v1alpha1_inferencecache_proto_rawDescGZIP(), []int{5}
+}
+
+func (x *LookupRoutesResponse) GetResponses() []*LookupRouteResponse {
+	if x != nil {
+		return x.Responses
+	}
+	return nil
+}
+
 // LookupRouteRequest asks for one prompt. Input by precedence: block_hashes,
-// prefix_hash, token_ids.
+// prefix_hash, token_ids, prompt_text.
 type LookupRouteRequest struct {
 	state    protoimpl.MessageState `protogen:"open.v1"`
 	ModelId  string                 `protobuf:"bytes,1,opt,name=model_id,json=modelId,proto3" json:"model_id,omitempty"`
@@ -492,7 +582,7 @@ type LookupRouteRequest struct {
 
 func (x *LookupRouteRequest) Reset() {
 	*x = LookupRouteRequest{}
-	mi := &file_inferencecache_v1alpha1_inferencecache_proto_msgTypes[4]
+	mi := &file_inferencecache_v1alpha1_inferencecache_proto_msgTypes[6]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -504,7 +594,7 @@ func (x *LookupRouteRequest) String() string {
 func (*LookupRouteRequest) ProtoMessage() {}
 
 func (x *LookupRouteRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_inferencecache_v1alpha1_inferencecache_proto_msgTypes[4]
+	mi := &file_inferencecache_v1alpha1_inferencecache_proto_msgTypes[6]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -517,7 +607,7 @@ func (x *LookupRouteRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use LookupRouteRequest.ProtoReflect.Descriptor instead.
 func (*LookupRouteRequest) Descriptor() ([]byte, []int) {
-	return file_inferencecache_v1alpha1_inferencecache_proto_rawDescGZIP(), []int{4}
+	return file_inferencecache_v1alpha1_inferencecache_proto_rawDescGZIP(), []int{6}
 }
 
 func (x *LookupRouteRequest) GetModelId() string {
@@ -636,9 +726,9 @@ func (x *LookupRouteRequest) GetPackedBlockHashes() []byte {
 type LookupRouteResponse struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	ReplicaScores []*ReplicaScore        `protobuf:"bytes,1,rep,name=replica_scores,json=replicaScores,proto3" json:"replica_scores,omitempty"`
-	// One of PREFIX_MATCH, TENANT_HOT, AFFINITY_HINT, NO_HINT, TIMEOUT,
-	// UNKNOWN_TENANT, UNKNOWN_MODEL, UNKNOWN_HASH_SCHEME. Treat any other value
-	// as NO_HINT.
+	// One of PREFIX_MATCH, TENANT_HOT, AFFINITY_HINT, NO_HINT,
+	// POLICY_REQUIRES_CHAIN, TIMEOUT, UNKNOWN_TENANT, UNKNOWN_MODEL,
+	// UNKNOWN_HASH_SCHEME. Treat any other value as NO_HINT.
 	ReasonCode      string   `protobuf:"bytes,2,opt,name=reason_code,json=reasonCode,proto3" json:"reason_code,omitempty"`
 	LookupLatencyUs int64    `protobuf:"varint,3,opt,name=lookup_latency_us,json=lookupLatencyUs,proto3" json:"lookup_latency_us,omitempty"`
 	TokenIds        []uint32 `protobuf:"varint,4,rep,packed,name=token_ids,json=tokenIds,proto3" json:"token_ids,omitempty"`
@@ -657,7 +747,7 @@ type LookupRouteResponse struct {
 
 func (x *LookupRouteResponse) Reset() {
 	*x = LookupRouteResponse{}
-	mi := &file_inferencecache_v1alpha1_inferencecache_proto_msgTypes[5]
+	mi := &file_inferencecache_v1alpha1_inferencecache_proto_msgTypes[7]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -669,7 +759,7 @@ func (x *LookupRouteResponse) String() string {
 func (*LookupRouteResponse) ProtoMessage() {}
 
 func (x *LookupRouteResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_inferencecache_v1alpha1_inferencecache_proto_msgTypes[5]
+	mi := &file_inferencecache_v1alpha1_inferencecache_proto_msgTypes[7]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -682,7 +772,7 @@ func (x *LookupRouteResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use LookupRouteResponse.ProtoReflect.Descriptor instead.
 func (*LookupRouteResponse) Descriptor() ([]byte, []int) {
-	return file_inferencecache_v1alpha1_inferencecache_proto_rawDescGZIP(), []int{5}
+	return file_inferencecache_v1alpha1_inferencecache_proto_rawDescGZIP(), []int{7}
 }
 
 func (x *LookupRouteResponse) GetReplicaScores() []*ReplicaScore {
@@ -753,7 +843,8 @@ type ReplicaScore struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The Pod's name at rank 0, `<pod>/<rank>` above.
 	ReplicaId string `protobuf:"bytes,1,opt,name=replica_id,json=replicaId,proto3" json:"replica_id,omitempty"`
-	// Higher is better.
+	// Milliseconds to the first token that this replica is expected to save
+	// against the best one that holds nothing. Higher is better.
 	Score float32 `protobuf:"fixed32,2,opt,name=score,proto3" json:"score,omitempty"`
 	// Tokens of the prompt that the engine will reuse.
 	MatchedTokens         int32   `protobuf:"varint,3,opt,name=matched_tokens,json=matchedTokens,proto3" json:"matched_tokens,omitempty"`
@@ -768,15 +859,25 @@ type ReplicaScore struct {
 	// True when the match rests on blocks that were inferred, not announced.
 	Inferred bool `protobuf:"varint,10,opt,name=inferred,proto3" json:"inferred,omitempty"`
 	// Live, Suspect, Rebuilding or Degraded.
-	State         string `protobuf:"bytes,11,opt,name=state,proto3" json:"state,omitempty"`
-	Explanation   string `protobuf:"bytes,12,opt,name=explanation,proto3" json:"explanation,omitempty"`
+	State       string `protobuf:"bytes,11,opt,name=state,proto3" json:"state,omitempty"`
+	Explanation string `protobuf:"bytes,12,opt,name=explanation,proto3" json:"explanation,omitempty"`
+	// Expected time to the first token on this replica.
+	ExpectedTtftMs float32 `protobuf:"fixed32,13,opt,name=expected_ttft_ms,json=expectedTtftMs,proto3" json:"expected_ttft_ms,omitempty"`
+	// The holder's last applied delta.
+	Sequence uint64 `protobuf:"varint,14,opt,name=sequence,proto3" json:"sequence,omitempty"`
+	// Time since the holder's newest engine event; 0 when it has announced
+	// nothing.
+	EventAgeMs int64 `protobuf:"varint,15,opt,name=event_age_ms,json=eventAgeMs,proto3" json:"event_age_ms,omitempty"`
+	// Those of matched_tokens whose nearest tier is T2, and T3. The others are in T1.
+	T2Tokens      int32 `protobuf:"varint,16,opt,name=t2_tokens,json=t2Tokens,proto3" json:"t2_tokens,omitempty"`
+	T3Tokens      int32 `protobuf:"varint,17,opt,name=t3_tokens,json=t3Tokens,proto3" json:"t3_tokens,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *ReplicaScore) Reset() {
 	*x = ReplicaScore{}
-	mi := &file_inferencecache_v1alpha1_inferencecache_proto_msgTypes[6]
+	mi := &file_inferencecache_v1alpha1_inferencecache_proto_msgTypes[8]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -788,7 +889,7 @@ func (x *ReplicaScore) String() string {
 func (*ReplicaScore) ProtoMessage() {}
 
 func (x *ReplicaScore) ProtoReflect() protoreflect.Message {
-	mi := &file_inferencecache_v1alpha1_inferencecache_proto_msgTypes[6]
+	mi := &file_inferencecache_v1alpha1_inferencecache_proto_msgTypes[8]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -801,7 +902,7 @@ func (x *ReplicaScore) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ReplicaScore.ProtoReflect.Descriptor instead.
 func (*ReplicaScore) Descriptor() ([]byte, []int) {
-	return file_inferencecache_v1alpha1_inferencecache_proto_rawDescGZIP(), []int{6}
+	return file_inferencecache_v1alpha1_inferencecache_proto_rawDescGZIP(), []int{8}
 }
 
 func (x *ReplicaScore) GetReplicaId() string {
@@ -888,6 +989,41 @@ func (x *ReplicaScore) GetExplanation() string {
 	return ""
 }
 
+func (x *ReplicaScore) GetExpectedTtftMs() float32 {
+	if x != nil {
+		return x.ExpectedTtftMs
+	}
+	return 0
+}
+
+func (x *ReplicaScore) GetSequence() uint64 {
+	if x != nil {
+		return x.Sequence
+	}
+	return 0
+}
+
+func (x *ReplicaScore) GetEventAgeMs() int64 {
+	if x != nil {
+		return x.EventAgeMs
+	}
+	return 0
+}
+
+func (x *ReplicaScore) GetT2Tokens() int32 {
+	if x != nil {
+		return x.T2Tokens
+	}
+	return 0
+}
+
+func (x *ReplicaScore) GetT3Tokens() int32 {
+	if x != nil {
+		return x.T3Tokens
+	}
+	return 0
+}
+
 type GetCacheStateRequest struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	ModelId       string                 `protobuf:"bytes,1,opt,name=model_id,json=modelId,proto3" json:"model_id,omitempty"`
@@ -898,7 +1034,7 @@ type GetCacheStateRequest struct {
 
 func (x *GetCacheStateRequest) Reset() {
 	*x = GetCacheStateRequest{}
-	mi := &file_inferencecache_v1alpha1_inferencecache_proto_msgTypes[7]
+	mi := &file_inferencecache_v1alpha1_inferencecache_proto_msgTypes[9]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -910,7 +1046,7 @@ func (x *GetCacheStateRequest) String() string {
 func (*GetCacheStateRequest) ProtoMessage() {}
 
 func (x *GetCacheStateRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_inferencecache_v1alpha1_inferencecache_proto_msgTypes[7]
+	mi := &file_inferencecache_v1alpha1_inferencecache_proto_msgTypes[9]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -923,7 +1059,7 @@ func (x *GetCacheStateRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetCacheStateRequest.ProtoReflect.Descriptor instead.
 func (*GetCacheStateRequest) Descriptor() ([]byte, []int) {
-	return file_inferencecache_v1alpha1_inferencecache_proto_rawDescGZIP(), []int{7}
+	return file_inferencecache_v1alpha1_inferencecache_proto_rawDescGZIP(), []int{9}
 }
 
 func (x *GetCacheStateRequest) GetModelId() string {
@@ -950,7 +1086,7 @@ type GetCacheStateResponse struct {
 
 func (x *GetCacheStateResponse) Reset() {
 	*x = GetCacheStateResponse{}
-	mi := &file_inferencecache_v1alpha1_inferencecache_proto_msgTypes[8]
+	mi := &file_inferencecache_v1alpha1_inferencecache_proto_msgTypes[10]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -962,7 +1098,7 @@ func (x *GetCacheStateResponse) String() string {
 func (*GetCacheStateResponse) ProtoMessage() {}
 
 func (x *GetCacheStateResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_inferencecache_v1alpha1_inferencecache_proto_msgTypes[8]
+	mi := &file_inferencecache_v1alpha1_inferencecache_proto_msgTypes[10]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -975,7 +1111,7 @@ func (x *GetCacheStateResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetCacheStateResponse.ProtoReflect.Descriptor instead.
 func (*GetCacheStateResponse) Descriptor() ([]byte, []int) {
-	return file_inferencecache_v1alpha1_inferencecache_proto_rawDescGZIP(), []int{8}
+	return file_inferencecache_v1alpha1_inferencecache_proto_rawDescGZIP(), []int{10}
 }
 
 func (x *GetCacheStateResponse) GetReplicas() []*ReplicaStats {
@@ -1018,7 +1154,7 @@ type ReplicaStats struct {
 
 func (x *ReplicaStats) Reset() {
 	*x = ReplicaStats{}
-	mi := &file_inferencecache_v1alpha1_inferencecache_proto_msgTypes[9]
+	mi := &file_inferencecache_v1alpha1_inferencecache_proto_msgTypes[11]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1030,7 +1166,7 @@ func (x *ReplicaStats) String() string {
 func (*ReplicaStats) ProtoMessage() {}
 
 func (x *ReplicaStats) ProtoReflect() protoreflect.Message {
-	mi := &file_inferencecache_v1alpha1_inferencecache_proto_msgTypes[9]
+	mi := &file_inferencecache_v1alpha1_inferencecache_proto_msgTypes[11]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1043,7 +1179,7 @@ func (x *ReplicaStats) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ReplicaStats.ProtoReflect.Descriptor instead.
 func (*ReplicaStats) Descriptor() ([]byte, []int) {
-	return file_inferencecache_v1alpha1_inferencecache_proto_rawDescGZIP(), []int{9}
+	return file_inferencecache_v1alpha1_inferencecache_proto_rawDescGZIP(), []int{11}
 }
 
 func (x *ReplicaStats) GetReplicaId() string {
@@ -1175,7 +1311,7 @@ type CacheSummary struct {
 
 func (x *CacheSummary) Reset() {
 	*x = CacheSummary{}
-	mi := &file_inferencecache_v1alpha1_inferencecache_proto_msgTypes[10]
+	mi := &file_inferencecache_v1alpha1_inferencecache_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1187,7 +1323,7 @@ func (x *CacheSummary) String() string {
 func (*CacheSummary) ProtoMessage() {}
 
 func (x *CacheSummary) ProtoReflect() protoreflect.Message {
-	mi := &file_inferencecache_v1alpha1_inferencecache_proto_msgTypes[10]
+	mi := &file_inferencecache_v1alpha1_inferencecache_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1200,7 +1336,7 @@ func (x *CacheSummary) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CacheSummary.ProtoReflect.Descriptor instead.
 func (*CacheSummary) Descriptor() ([]byte, []int) {
-	return file_inferencecache_v1alpha1_inferencecache_proto_rawDescGZIP(), []int{10}
+	return file_inferencecache_v1alpha1_inferencecache_proto_rawDescGZIP(), []int{12}
 }
 
 func (x *CacheSummary) GetTotalPrefixes() int64 {
@@ -1234,7 +1370,7 @@ type ReportRequest struct {
 
 func (x *ReportRequest) Reset() {
 	*x = ReportRequest{}
-	mi := &file_inferencecache_v1alpha1_inferencecache_proto_msgTypes[11]
+	mi := &file_inferencecache_v1alpha1_inferencecache_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1246,7 +1382,7 @@ func (x *ReportRequest) String() string {
 func (*ReportRequest) ProtoMessage() {}
 
 func (x *ReportRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_inferencecache_v1alpha1_inferencecache_proto_msgTypes[11]
+	mi := &file_inferencecache_v1alpha1_inferencecache_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1259,7 +1395,7 @@ func (x *ReportRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ReportRequest.ProtoReflect.Descriptor instead.
 func (*ReportRequest) Descriptor() ([]byte, []int) {
-	return file_inferencecache_v1alpha1_inferencecache_proto_rawDescGZIP(), []int{11}
+	return file_inferencecache_v1alpha1_inferencecache_proto_rawDescGZIP(), []int{13}
 }
 
 func (x *ReportRequest) GetMessage() isReportRequest_Message {
@@ -1363,7 +1499,7 @@ type ReportResponse struct {
 
 func (x *ReportResponse) Reset() {
 	*x = ReportResponse{}
-	mi := &file_inferencecache_v1alpha1_inferencecache_proto_msgTypes[12]
+	mi := &file_inferencecache_v1alpha1_inferencecache_proto_msgTypes[14]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1375,7 +1511,7 @@ func (x *ReportResponse) String() string {
 func (*ReportResponse) ProtoMessage() {}
 
 func (x *ReportResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_inferencecache_v1alpha1_inferencecache_proto_msgTypes[12]
+	mi := &file_inferencecache_v1alpha1_inferencecache_proto_msgTypes[14]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1388,7 +1524,7 @@ func (x *ReportResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ReportResponse.ProtoReflect.Descriptor instead.
 func (*ReportResponse) Descriptor() ([]byte, []int) {
-	return file_inferencecache_v1alpha1_inferencecache_proto_rawDescGZIP(), []int{12}
+	return file_inferencecache_v1alpha1_inferencecache_proto_rawDescGZIP(), []int{14}
 }
 
 func (x *ReportResponse) GetMessage() isReportResponse_Message {
@@ -1459,7 +1595,7 @@ type Holder struct {
 
 func (x *Holder) Reset() {
 	*x = Holder{}
-	mi := &file_inferencecache_v1alpha1_inferencecache_proto_msgTypes[13]
+	mi := &file_inferencecache_v1alpha1_inferencecache_proto_msgTypes[15]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1471,7 +1607,7 @@ func (x *Holder) String() string {
 func (*Holder) ProtoMessage() {}
 
 func (x *Holder) ProtoReflect() protoreflect.Message {
-	mi := &file_inferencecache_v1alpha1_inferencecache_proto_msgTypes[13]
+	mi := &file_inferencecache_v1alpha1_inferencecache_proto_msgTypes[15]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1484,7 +1620,7 @@ func (x *Holder) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Holder.ProtoReflect.Descriptor instead.
 func (*Holder) Descriptor() ([]byte, []int) {
-	return file_inferencecache_v1alpha1_inferencecache_proto_rawDescGZIP(), []int{13}
+	return file_inferencecache_v1alpha1_inferencecache_proto_rawDescGZIP(), []int{15}
 }
 
 func (x *Holder) GetNamespace() string {
@@ -1519,7 +1655,7 @@ type BackendRef struct {
 
 func (x *BackendRef) Reset() {
 	*x = BackendRef{}
-	mi := &file_inferencecache_v1alpha1_inferencecache_proto_msgTypes[14]
+	mi := &file_inferencecache_v1alpha1_inferencecache_proto_msgTypes[16]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1531,7 +1667,7 @@ func (x *BackendRef) String() string {
 func (*BackendRef) ProtoMessage() {}
 
 func (x *BackendRef) ProtoReflect() protoreflect.Message {
-	mi := &file_inferencecache_v1alpha1_inferencecache_proto_msgTypes[14]
+	mi := &file_inferencecache_v1alpha1_inferencecache_proto_msgTypes[16]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1544,7 +1680,7 @@ func (x *BackendRef) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use BackendRef.ProtoReflect.Descriptor instead.
 func (*BackendRef) Descriptor() ([]byte, []int) {
-	return file_inferencecache_v1alpha1_inferencecache_proto_rawDescGZIP(), []int{14}
+	return file_inferencecache_v1alpha1_inferencecache_proto_rawDescGZIP(), []int{16}
 }
 
 func (x *BackendRef) GetNamespace() string {
@@ -1589,7 +1725,7 @@ type Hello struct {
 
 func (x *Hello) Reset() {
 	*x = Hello{}
-	mi := &file_inferencecache_v1alpha1_inferencecache_proto_msgTypes[15]
+	mi := &file_inferencecache_v1alpha1_inferencecache_proto_msgTypes[17]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1601,7 +1737,7 @@ func (x *Hello) String() string {
 func (*Hello) ProtoMessage() {}
 
 func (x *Hello) ProtoReflect() protoreflect.Message {
-	mi := &file_inferencecache_v1alpha1_inferencecache_proto_msgTypes[15]
+	mi := &file_inferencecache_v1alpha1_inferencecache_proto_msgTypes[17]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1614,7 +1750,7 @@ func (x *Hello) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Hello.ProtoReflect.Descriptor instead.
 func (*Hello) Descriptor() ([]byte, []int) {
-	return file_inferencecache_v1alpha1_inferencecache_proto_rawDescGZIP(), []int{15}
+	return file_inferencecache_v1alpha1_inferencecache_proto_rawDescGZIP(), []int{17}
 }
 
 func (x *Hello) GetHolder() *Holder {
@@ -1713,7 +1849,7 @@ type HelloReply struct {
 
 func (x *HelloReply) Reset() {
 	*x = HelloReply{}
-	mi := &file_inferencecache_v1alpha1_inferencecache_proto_msgTypes[16]
+	mi := &file_inferencecache_v1alpha1_inferencecache_proto_msgTypes[18]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1725,7 +1861,7 @@ func (x *HelloReply) String() string {
 func (*HelloReply) ProtoMessage() {}
 
 func (x *HelloReply) ProtoReflect() protoreflect.Message {
-	mi := &file_inferencecache_v1alpha1_inferencecache_proto_msgTypes[16]
+	mi := &file_inferencecache_v1alpha1_inferencecache_proto_msgTypes[18]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1738,7 +1874,7 @@ func (x *HelloReply) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use HelloReply.ProtoReflect.Descriptor instead.
 func (*HelloReply) Descriptor() ([]byte, []int) {
-	return file_inferencecache_v1alpha1_inferencecache_proto_rawDescGZIP(), []int{16}
+	return file_inferencecache_v1alpha1_inferencecache_proto_rawDescGZIP(), []int{18}
 }
 
 func (x *HelloReply) GetResumeFrom() uint64 {
@@ -1791,7 +1927,7 @@ type Scope struct {
 
 func (x *Scope) Reset() {
 	*x = Scope{}
-	mi := &file_inferencecache_v1alpha1_inferencecache_proto_msgTypes[17]
+	mi := &file_inferencecache_v1alpha1_inferencecache_proto_msgTypes[19]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1803,7 +1939,7 @@ func (x *Scope) String() string {
 func (*Scope) ProtoMessage() {}
 
 func (x *Scope) ProtoReflect() protoreflect.Message {
-	mi := &file_inferencecache_v1alpha1_inferencecache_proto_msgTypes[17]
+	mi := &file_inferencecache_v1alpha1_inferencecache_proto_msgTypes[19]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1816,7 +1952,7 @@ func (x *Scope) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Scope.ProtoReflect.Descriptor instead.
 func (*Scope) Descriptor() ([]byte, []int) {
-	return file_inferencecache_v1alpha1_inferencecache_proto_rawDescGZIP(), []int{17}
+	return file_inferencecache_v1alpha1_inferencecache_proto_rawDescGZIP(), []int{19}
 }
 
 func (x *Scope) GetId() uint32 {
@@ -1863,7 +1999,7 @@ type Group struct {
 
 func (x *Group) Reset() {
 	*x = Group{}
-	mi := &file_inferencecache_v1alpha1_inferencecache_proto_msgTypes[18]
+	mi := &file_inferencecache_v1alpha1_inferencecache_proto_msgTypes[20]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1875,7 +2011,7 @@ func (x *Group) String() string {
 func (*Group) ProtoMessage() {}
 
 func (x *Group) ProtoReflect() protoreflect.Message {
-	mi := &file_inferencecache_v1alpha1_inferencecache_proto_msgTypes[18]
+	mi := &file_inferencecache_v1alpha1_inferencecache_proto_msgTypes[20]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1888,7 +2024,7 @@ func (x *Group) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Group.ProtoReflect.Descriptor instead.
 func (*Group) Descriptor() ([]byte, []int) {
-	return file_inferencecache_v1alpha1_inferencecache_proto_rawDescGZIP(), []int{18}
+	return file_inferencecache_v1alpha1_inferencecache_proto_rawDescGZIP(), []int{20}
 }
 
 func (x *Group) GetIndex() uint32 {
@@ -1945,7 +2081,7 @@ type Store struct {
 
 func (x *Store) Reset() {
 	*x = Store{}
-	mi := &file_inferencecache_v1alpha1_inferencecache_proto_msgTypes[19]
+	mi := &file_inferencecache_v1alpha1_inferencecache_proto_msgTypes[21]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1957,7 +2093,7 @@ func (x *Store) String() string {
 func (*Store) ProtoMessage() {}
 
 func (x *Store) ProtoReflect() protoreflect.Message {
-	mi := &file_inferencecache_v1alpha1_inferencecache_proto_msgTypes[19]
+	mi := &file_inferencecache_v1alpha1_inferencecache_proto_msgTypes[21]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1970,7 +2106,7 @@ func (x *Store) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Store.ProtoReflect.Descriptor instead.
 func (*Store) Descriptor() ([]byte, []int) {
-	return file_inferencecache_v1alpha1_inferencecache_proto_rawDescGZIP(), []int{19}
+	return file_inferencecache_v1alpha1_inferencecache_proto_rawDescGZIP(), []int{21}
 }
 
 func (x *Store) GetScope() uint32 {
@@ -2037,7 +2173,7 @@ type Remove struct {
 
 func (x *Remove) Reset() {
 	*x = Remove{}
-	mi := &file_inferencecache_v1alpha1_inferencecache_proto_msgTypes[20]
+	mi := &file_inferencecache_v1alpha1_inferencecache_proto_msgTypes[22]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2049,7 +2185,7 @@ func (x *Remove) String() string {
 func (*Remove) ProtoMessage() {}
 
 func (x *Remove) ProtoReflect() protoreflect.Message {
-	mi := &file_inferencecache_v1alpha1_inferencecache_proto_msgTypes[20]
+	mi := &file_inferencecache_v1alpha1_inferencecache_proto_msgTypes[22]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2062,7 +2198,7 @@ func (x *Remove) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Remove.ProtoReflect.Descriptor instead.
 func (*Remove) Descriptor() ([]byte, []int) {
-	return file_inferencecache_v1alpha1_inferencecache_proto_rawDescGZIP(), []int{20}
+	return file_inferencecache_v1alpha1_inferencecache_proto_rawDescGZIP(), []int{22}
 }
 
 func (x *Remove) GetScope() uint32 {
@@ -2109,7 +2245,7 @@ type Clear struct {
 
 func (x *Clear) Reset() {
 	*x = Clear{}
-	mi := &file_inferencecache_v1alpha1_inferencecache_proto_msgTypes[21]
+	mi := &file_inferencecache_v1alpha1_inferencecache_proto_msgTypes[23]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2121,7 +2257,7 @@ func (x *Clear) String() string {
 func (*Clear) ProtoMessage() {}
 
 func (x *Clear) ProtoReflect() protoreflect.Message {
-	mi := &file_inferencecache_v1alpha1_inferencecache_proto_msgTypes[21]
+	mi := &file_inferencecache_v1alpha1_inferencecache_proto_msgTypes[23]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2134,7 +2270,7 @@ func (x *Clear) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Clear.ProtoReflect.Descriptor instead.
 func (*Clear) Descriptor() ([]byte, []int) {
-	return file_inferencecache_v1alpha1_inferencecache_proto_rawDescGZIP(), []int{21}
+	return file_inferencecache_v1alpha1_inferencecache_proto_rawDescGZIP(), []int{23}
 }
 
 // Confidence says how far the reported state can be trusted.
@@ -2156,7 +2292,7 @@ type Confidence struct {
 
 func (x *Confidence) Reset() {
 	*x = Confidence{}
-	mi := &file_inferencecache_v1alpha1_inferencecache_proto_msgTypes[22]
+	mi := &file_inferencecache_v1alpha1_inferencecache_proto_msgTypes[24]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2168,7 +2304,7 @@ func (x *Confidence) String() string {
 func (*Confidence) ProtoMessage() {}
 
 func (x *Confidence) ProtoReflect() protoreflect.Message {
-	mi := &file_inferencecache_v1alpha1_inferencecache_proto_msgTypes[22]
+	mi := &file_inferencecache_v1alpha1_inferencecache_proto_msgTypes[24]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2181,7 +2317,7 @@ func (x *Confidence) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Confidence.ProtoReflect.Descriptor instead.
 func (*Confidence) Descriptor() ([]byte, []int) {
-	return file_inferencecache_v1alpha1_inferencecache_proto_rawDescGZIP(), []int{22}
+	return file_inferencecache_v1alpha1_inferencecache_proto_rawDescGZIP(), []int{24}
 }
 
 func (x *Confidence) GetConflicts() int64 {
@@ -2230,7 +2366,7 @@ type Change struct {
 
 func (x *Change) Reset() {
 	*x = Change{}
-	mi := &file_inferencecache_v1alpha1_inferencecache_proto_msgTypes[23]
+	mi := &file_inferencecache_v1alpha1_inferencecache_proto_msgTypes[25]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2242,7 +2378,7 @@ func (x *Change) String() string {
 func (*Change) ProtoMessage() {}
 
 func (x *Change) ProtoReflect() protoreflect.Message {
-	mi := &file_inferencecache_v1alpha1_inferencecache_proto_msgTypes[23]
+	mi := &file_inferencecache_v1alpha1_inferencecache_proto_msgTypes[25]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2255,7 +2391,7 @@ func (x *Change) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Change.ProtoReflect.Descriptor instead.
 func (*Change) Descriptor() ([]byte, []int) {
-	return file_inferencecache_v1alpha1_inferencecache_proto_rawDescGZIP(), []int{23}
+	return file_inferencecache_v1alpha1_inferencecache_proto_rawDescGZIP(), []int{25}
 }
 
 func (x *Change) GetChange() isChange_Change {
@@ -2374,7 +2510,7 @@ type Delta struct {
 
 func (x *Delta) Reset() {
 	*x = Delta{}
-	mi := &file_inferencecache_v1alpha1_inferencecache_proto_msgTypes[24]
+	mi := &file_inferencecache_v1alpha1_inferencecache_proto_msgTypes[26]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2386,7 +2522,7 @@ func (x *Delta) String() string {
 func (*Delta) ProtoMessage() {}
 
 func (x *Delta) ProtoReflect() protoreflect.Message {
-	mi := &file_inferencecache_v1alpha1_inferencecache_proto_msgTypes[24]
+	mi := &file_inferencecache_v1alpha1_inferencecache_proto_msgTypes[26]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2399,7 +2535,7 @@ func (x *Delta) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Delta.ProtoReflect.Descriptor instead.
 func (*Delta) Descriptor() ([]byte, []int) {
-	return file_inferencecache_v1alpha1_inferencecache_proto_rawDescGZIP(), []int{24}
+	return file_inferencecache_v1alpha1_inferencecache_proto_rawDescGZIP(), []int{26}
 }
 
 func (x *Delta) GetSequence() uint64 {
@@ -2440,7 +2576,7 @@ type SnapshotChunk struct {
 
 func (x *SnapshotChunk) Reset() {
 	*x = SnapshotChunk{}
-	mi := &file_inferencecache_v1alpha1_inferencecache_proto_msgTypes[25]
+	mi := &file_inferencecache_v1alpha1_inferencecache_proto_msgTypes[27]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2452,7 +2588,7 @@ func (x *SnapshotChunk) String() string {
 func (*SnapshotChunk) ProtoMessage() {}
 
 func (x *SnapshotChunk) ProtoReflect() protoreflect.Message {
-	mi := &file_inferencecache_v1alpha1_inferencecache_proto_msgTypes[25]
+	mi := &file_inferencecache_v1alpha1_inferencecache_proto_msgTypes[27]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2465,7 +2601,7 @@ func (x *SnapshotChunk) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SnapshotChunk.ProtoReflect.Descriptor instead.
 func (*SnapshotChunk) Descriptor() ([]byte, []int) {
-	return file_inferencecache_v1alpha1_inferencecache_proto_rawDescGZIP(), []int{25}
+	return file_inferencecache_v1alpha1_inferencecache_proto_rawDescGZIP(), []int{27}
 }
 
 func (x *SnapshotChunk) GetSequence() uint64 {
@@ -2526,7 +2662,7 @@ type EngineStats struct {
 
 func (x *EngineStats) Reset() {
 	*x = EngineStats{}
-	mi := &file_inferencecache_v1alpha1_inferencecache_proto_msgTypes[26]
+	mi := &file_inferencecache_v1alpha1_inferencecache_proto_msgTypes[28]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2538,7 +2674,7 @@ func (x *EngineStats) String() string {
 func (*EngineStats) ProtoMessage() {}
 
 func (x *EngineStats) ProtoReflect() protoreflect.Message {
-	mi := &file_inferencecache_v1alpha1_inferencecache_proto_msgTypes[26]
+	mi := &file_inferencecache_v1alpha1_inferencecache_proto_msgTypes[28]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2551,7 +2687,7 @@ func (x *EngineStats) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use EngineStats.ProtoReflect.Descriptor instead.
 func (*EngineStats) Descriptor() ([]byte, []int) {
-	return file_inferencecache_v1alpha1_inferencecache_proto_rawDescGZIP(), []int{26}
+	return file_inferencecache_v1alpha1_inferencecache_proto_rawDescGZIP(), []int{28}
 }
 
 func (x *EngineStats) GetTimeUs() int64 {
@@ -2634,7 +2770,7 @@ type Heartbeat struct {
 
 func (x *Heartbeat) Reset() {
 	*x = Heartbeat{}
-	mi := &file_inferencecache_v1alpha1_inferencecache_proto_msgTypes[27]
+	mi := &file_inferencecache_v1alpha1_inferencecache_proto_msgTypes[29]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2646,7 +2782,7 @@ func (x *Heartbeat) String() string {
 func (*Heartbeat) ProtoMessage() {}
 
 func (x *Heartbeat) ProtoReflect() protoreflect.Message {
-	mi := &file_inferencecache_v1alpha1_inferencecache_proto_msgTypes[27]
+	mi := &file_inferencecache_v1alpha1_inferencecache_proto_msgTypes[29]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2659,7 +2795,7 @@ func (x *Heartbeat) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Heartbeat.ProtoReflect.Descriptor instead.
 func (*Heartbeat) Descriptor() ([]byte, []int) {
-	return file_inferencecache_v1alpha1_inferencecache_proto_rawDescGZIP(), []int{27}
+	return file_inferencecache_v1alpha1_inferencecache_proto_rawDescGZIP(), []int{29}
 }
 
 func (x *Heartbeat) GetLastSequence() uint64 {
@@ -2679,7 +2815,7 @@ type Ack struct {
 
 func (x *Ack) Reset() {
 	*x = Ack{}
-	mi := &file_inferencecache_v1alpha1_inferencecache_proto_msgTypes[28]
+	mi := &file_inferencecache_v1alpha1_inferencecache_proto_msgTypes[30]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2691,7 +2827,7 @@ func (x *Ack) String() string {
 func (*Ack) ProtoMessage() {}
 
 func (x *Ack) ProtoReflect() protoreflect.Message {
-	mi := &file_inferencecache_v1alpha1_inferencecache_proto_msgTypes[28]
+	mi := &file_inferencecache_v1alpha1_inferencecache_proto_msgTypes[30]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2704,7 +2840,7 @@ func (x *Ack) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Ack.ProtoReflect.Descriptor instead.
 func (*Ack) Descriptor() ([]byte, []int) {
-	return file_inferencecache_v1alpha1_inferencecache_proto_rawDescGZIP(), []int{28}
+	return file_inferencecache_v1alpha1_inferencecache_proto_rawDescGZIP(), []int{30}
 }
 
 func (x *Ack) GetSequence() uint64 {
@@ -2724,7 +2860,7 @@ type Resync struct {
 
 func (x *Resync) Reset() {
 	*x = Resync{}
-	mi := &file_inferencecache_v1alpha1_inferencecache_proto_msgTypes[29]
+	mi := &file_inferencecache_v1alpha1_inferencecache_proto_msgTypes[31]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2736,7 +2872,7 @@ func (x *Resync) String() string {
 func (*Resync) ProtoMessage() {}
 
 func (x *Resync) ProtoReflect() protoreflect.Message {
-	mi := &file_inferencecache_v1alpha1_inferencecache_proto_msgTypes[29]
+	mi := &file_inferencecache_v1alpha1_inferencecache_proto_msgTypes[31]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2749,7 +2885,7 @@ func (x *Resync) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Resync.ProtoReflect.Descriptor instead.
 func (*Resync) Descriptor() ([]byte, []int) {
-	return file_inferencecache_v1alpha1_inferencecache_proto_rawDescGZIP(), []int{29}
+	return file_inferencecache_v1alpha1_inferencecache_proto_rawDescGZIP(), []int{31}
 }
 
 func (x *Resync) GetReason() string {
@@ -2779,7 +2915,11 @@ const file_inferencecache_v1alpha1_inferencecache_proto_rawDesc = "" +
 	"\n" +
 	"identifier\x18\x01 \x01(\tR\n" +
 	"identifier\x12\x16\n" +
-	"\x06offset\x18\x02 \x01(\x03R\x06offset\"\xdb\x04\n" +
+	"\x06offset\x18\x02 \x01(\x03R\x06offset\"^\n" +
+	"\x13LookupRoutesRequest\x12G\n" +
+	"\brequests\x18\x01 \x03(\v2+.inferencecache.v1alpha1.LookupRouteRequestR\brequests\"b\n" +
+	"\x14LookupRoutesResponse\x12J\n" +
+	"\tresponses\x18\x01 \x03(\v2,.inferencecache.v1alpha1.LookupRouteResponseR\tresponses\"\xdb\x04\n" +
 	"\x12LookupRouteRequest\x12\x19\n" +
 	"\bmodel_id\x18\x01 \x01(\tR\amodelId\x12\x1b\n" +
 	"\ttenant_id\x18\x02 \x01(\tR\btenantId\x12\x1f\n" +
@@ -2816,7 +2956,7 @@ const file_inferencecache_v1alpha1_inferencecache_proto_rawDesc = "" +
 	"observedBy\x12\x1a\n" +
 	"\bcomplete\x18\a \x01(\bR\bcomplete\x12 \n" +
 	"\vexplanation\x18\b \x01(\tR\vexplanation\x12#\n" +
-	"\rprompt_tokens\x18\t \x01(\x05R\fpromptTokens\"\x89\x03\n" +
+	"\rprompt_tokens\x18\t \x01(\x05R\fpromptTokens\"\xab\x04\n" +
 	"\fReplicaScore\x12\x1d\n" +
 	"\n" +
 	"replica_id\x18\x01 \x01(\tR\treplicaId\x12\x14\n" +
@@ -2831,7 +2971,13 @@ const file_inferencecache_v1alpha1_inferencecache_proto_rawDesc = "" +
 	"\binferred\x18\n" +
 	" \x01(\bR\binferred\x12\x14\n" +
 	"\x05state\x18\v \x01(\tR\x05state\x12 \n" +
-	"\vexplanation\x18\f \x01(\tR\vexplanation\"N\n" +
+	"\vexplanation\x18\f \x01(\tR\vexplanation\x12(\n" +
+	"\x10expected_ttft_ms\x18\r \x01(\x02R\x0eexpectedTtftMs\x12\x1a\n" +
+	"\bsequence\x18\x0e \x01(\x04R\bsequence\x12 \n" +
+	"\fevent_age_ms\x18\x0f \x01(\x03R\n" +
+	"eventAgeMs\x12\x1b\n" +
+	"\tt2_tokens\x18\x10 \x01(\x05R\bt2Tokens\x12\x1b\n" +
+	"\tt3_tokens\x18\x11 \x01(\x05R\bt3Tokens\"N\n" +
 	"\x14GetCacheStateRequest\x12\x19\n" +
 	"\bmodel_id\x18\x01 \x01(\tR\amodelId\x12\x1b\n" +
 	"\ttenant_id\x18\x02 \x01(\tR\btenantId\"\x9b\x01\n" +
@@ -3007,9 +3153,11 @@ const file_inferencecache_v1alpha1_inferencecache_proto_rawDesc = "" +
 	"\x15CERTAINTY_UNSPECIFIED\x10\x00\x12\x17\n" +
 	"\x13CERTAINTY_ANNOUNCED\x10\x01\x12\x16\n" +
 	"\x12CERTAINTY_INFERRED\x10\x02\x12\x16\n" +
-	"\x12CERTAINTY_POSSIBLE\x10\x032\xc9\x02\n" +
+	"\x12CERTAINTY_POSSIBLE\x10\x032\xaa\x04\n" +
 	"\x0eInferenceCache\x12h\n" +
-	"\vLookupRoute\x12+.inferencecache.v1alpha1.LookupRouteRequest\x1a,.inferencecache.v1alpha1.LookupRouteResponse\x12n\n" +
+	"\vLookupRoute\x12+.inferencecache.v1alpha1.LookupRouteRequest\x1a,.inferencecache.v1alpha1.LookupRouteResponse\x12k\n" +
+	"\fLookupRoutes\x12,.inferencecache.v1alpha1.LookupRoutesRequest\x1a-.inferencecache.v1alpha1.LookupRoutesResponse\x12r\n" +
+	"\x11LookupRouteStream\x12+.inferencecache.v1alpha1.LookupRouteRequest\x1a,.inferencecache.v1alpha1.LookupRouteResponse(\x010\x01\x12n\n" +
 	"\rGetCacheState\x12-.inferencecache.v1alpha1.GetCacheStateRequest\x1a..inferencecache.v1alpha1.GetCacheStateResponse\x12]\n" +
 	"\x06Report\x12&.inferencecache.v1alpha1.ReportRequest\x1a'.inferencecache.v1alpha1.ReportResponse(\x010\x01BfZdinferencecache.io/inference-cache/pkg/generated/proto/inferencecache/v1alpha1;inferencecachev1alpha1b\x06proto3"
 
@@ -3026,7 +3174,7 @@ func file_inferencecache_v1alpha1_inferencecache_proto_rawDescGZIP() []byte {
 }
 
 var file_inferencecache_v1alpha1_inferencecache_proto_enumTypes = make([]protoimpl.EnumInfo, 3)
-var file_inferencecache_v1alpha1_inferencecache_proto_msgTypes = make([]protoimpl.MessageInfo, 30)
+var file_inferencecache_v1alpha1_inferencecache_proto_msgTypes = make([]protoimpl.MessageInfo, 32)
 var file_inferencecache_v1alpha1_inferencecache_proto_goTypes = []any{
 	(CacheTier)(0),                // 0: inferencecache.v1alpha1.CacheTier
 	(GroupKind)(0),                // 1: inferencecache.v1alpha1.GroupKind
@@ -3035,76 +3183,84 @@ var file_inferencecache_v1alpha1_inferencecache_proto_goTypes = []any{
 	(*BlockKeys)(nil),             // 4: inferencecache.v1alpha1.BlockKeys
 	(*BlockKey)(nil),              // 5: inferencecache.v1alpha1.BlockKey
 	(*PlacedKey)(nil),             // 6: inferencecache.v1alpha1.PlacedKey
-	(*LookupRouteRequest)(nil),    // 7: inferencecache.v1alpha1.LookupRouteRequest
-	(*LookupRouteResponse)(nil),   // 8: inferencecache.v1alpha1.LookupRouteResponse
-	(*ReplicaScore)(nil),          // 9: inferencecache.v1alpha1.ReplicaScore
-	(*GetCacheStateRequest)(nil),  // 10: inferencecache.v1alpha1.GetCacheStateRequest
-	(*GetCacheStateResponse)(nil), // 11: inferencecache.v1alpha1.GetCacheStateResponse
-	(*ReplicaStats)(nil),          // 12: inferencecache.v1alpha1.ReplicaStats
-	(*CacheSummary)(nil),          // 13: inferencecache.v1alpha1.CacheSummary
-	(*ReportRequest)(nil),         // 14: inferencecache.v1alpha1.ReportRequest
-	(*ReportResponse)(nil),        // 15: inferencecache.v1alpha1.ReportResponse
-	(*Holder)(nil),                // 16: inferencecache.v1alpha1.Holder
-	(*BackendRef)(nil),            // 17: inferencecache.v1alpha1.BackendRef
-	(*Hello)(nil),                 // 18: inferencecache.v1alpha1.Hello
-	(*HelloReply)(nil),            // 19: inferencecache.v1alpha1.HelloReply
-	(*Scope)(nil),                 // 20: inferencecache.v1alpha1.Scope
-	(*Group)(nil),                 // 21: inferencecache.v1alpha1.Group
-	(*Store)(nil),                 // 22: inferencecache.v1alpha1.Store
-	(*Remove)(nil),                // 23: inferencecache.v1alpha1.Remove
-	(*Clear)(nil),                 // 24: inferencecache.v1alpha1.Clear
-	(*Confidence)(nil),            // 25: inferencecache.v1alpha1.Confidence
-	(*Change)(nil),                // 26: inferencecache.v1alpha1.Change
-	(*Delta)(nil),                 // 27: inferencecache.v1alpha1.Delta
-	(*SnapshotChunk)(nil),         // 28: inferencecache.v1alpha1.SnapshotChunk
-	(*EngineStats)(nil),           // 29: inferencecache.v1alpha1.EngineStats
-	(*Heartbeat)(nil),             // 30: inferencecache.v1alpha1.Heartbeat
-	(*Ack)(nil),                   // 31: inferencecache.v1alpha1.Ack
-	(*Resync)(nil),                // 32: inferencecache.v1alpha1.Resync
+	(*LookupRoutesRequest)(nil),   // 7: inferencecache.v1alpha1.LookupRoutesRequest
+	(*LookupRoutesResponse)(nil),  // 8: inferencecache.v1alpha1.LookupRoutesResponse
+	(*LookupRouteRequest)(nil),    // 9: inferencecache.v1alpha1.LookupRouteRequest
+	(*LookupRouteResponse)(nil),   // 10: inferencecache.v1alpha1.LookupRouteResponse
+	(*ReplicaScore)(nil),          // 11: inferencecache.v1alpha1.ReplicaScore
+	(*GetCacheStateRequest)(nil),  // 12: inferencecache.v1alpha1.GetCacheStateRequest
+	(*GetCacheStateResponse)(nil), // 13: inferencecache.v1alpha1.GetCacheStateResponse
+	(*ReplicaStats)(nil),          // 14: inferencecache.v1alpha1.ReplicaStats
+	(*CacheSummary)(nil),          // 15: inferencecache.v1alpha1.CacheSummary
+	(*ReportRequest)(nil),         // 16: inferencecache.v1alpha1.ReportRequest
+	(*ReportResponse)(nil),        // 17: inferencecache.v1alpha1.ReportResponse
+	(*Holder)(nil),                // 18: inferencecache.v1alpha1.Holder
+	(*BackendRef)(nil),            // 19: inferencecache.v1alpha1.BackendRef
+	(*Hello)(nil),                 // 20: inferencecache.v1alpha1.Hello
+	(*HelloReply)(nil),            // 21: inferencecache.v1alpha1.HelloReply
+	(*Scope)(nil),                 // 22: inferencecache.v1alpha1.Scope
+	(*Group)(nil),                 // 23: inferencecache.v1alpha1.Group
+	(*Store)(nil),                 // 24: inferencecache.v1alpha1.Store
+	(*Remove)(nil),                // 25: inferencecache.v1alpha1.Remove
+	(*Clear)(nil),                 // 26: inferencecache.v1alpha1.Clear
+	(*Confidence)(nil),            // 27: inferencecache.v1alpha1.Confidence
+	(*Change)(nil),                // 28: inferencecache.v1alpha1.Change
+	(*Delta)(nil),                 // 29: inferencecache.v1alpha1.Delta
+	(*SnapshotChunk)(nil),         // 30: inferencecache.v1alpha1.SnapshotChunk
+	(*EngineStats)(nil),           // 31: inferencecache.v1alpha1.EngineStats
+	(*Heartbeat)(nil),             // 32: inferencecache.v1alpha1.Heartbeat
+	(*Ack)(nil),                   // 33: inferencecache.v1alpha1.Ack
+	(*Resync)(nil),                // 34: inferencecache.v1alpha1.Resync
 }
 var file_inferencecache_v1alpha1_inferencecache_proto_depIdxs = []int32{
 	5,  // 0: inferencecache.v1alpha1.BlockKeys.keys:type_name -> inferencecache.v1alpha1.BlockKey
 	6,  // 1: inferencecache.v1alpha1.BlockKey.placed:type_name -> inferencecache.v1alpha1.PlacedKey
-	3,  // 2: inferencecache.v1alpha1.LookupRouteRequest.slo:type_name -> inferencecache.v1alpha1.SLO
-	4,  // 3: inferencecache.v1alpha1.LookupRouteRequest.block_keys:type_name -> inferencecache.v1alpha1.BlockKeys
-	9,  // 4: inferencecache.v1alpha1.LookupRouteResponse.replica_scores:type_name -> inferencecache.v1alpha1.ReplicaScore
-	0,  // 5: inferencecache.v1alpha1.ReplicaScore.tier:type_name -> inferencecache.v1alpha1.CacheTier
-	12, // 6: inferencecache.v1alpha1.GetCacheStateResponse.replicas:type_name -> inferencecache.v1alpha1.ReplicaStats
-	13, // 7: inferencecache.v1alpha1.GetCacheStateResponse.summary:type_name -> inferencecache.v1alpha1.CacheSummary
-	18, // 8: inferencecache.v1alpha1.ReportRequest.hello:type_name -> inferencecache.v1alpha1.Hello
-	28, // 9: inferencecache.v1alpha1.ReportRequest.snapshot:type_name -> inferencecache.v1alpha1.SnapshotChunk
-	27, // 10: inferencecache.v1alpha1.ReportRequest.delta:type_name -> inferencecache.v1alpha1.Delta
-	29, // 11: inferencecache.v1alpha1.ReportRequest.stats:type_name -> inferencecache.v1alpha1.EngineStats
-	30, // 12: inferencecache.v1alpha1.ReportRequest.heartbeat:type_name -> inferencecache.v1alpha1.Heartbeat
-	19, // 13: inferencecache.v1alpha1.ReportResponse.hello:type_name -> inferencecache.v1alpha1.HelloReply
-	31, // 14: inferencecache.v1alpha1.ReportResponse.ack:type_name -> inferencecache.v1alpha1.Ack
-	32, // 15: inferencecache.v1alpha1.ReportResponse.resync:type_name -> inferencecache.v1alpha1.Resync
-	16, // 16: inferencecache.v1alpha1.Hello.holder:type_name -> inferencecache.v1alpha1.Holder
-	17, // 17: inferencecache.v1alpha1.Hello.backend:type_name -> inferencecache.v1alpha1.BackendRef
-	1,  // 18: inferencecache.v1alpha1.Group.kind:type_name -> inferencecache.v1alpha1.GroupKind
-	0,  // 19: inferencecache.v1alpha1.Store.tier:type_name -> inferencecache.v1alpha1.CacheTier
-	2,  // 20: inferencecache.v1alpha1.Store.certainty:type_name -> inferencecache.v1alpha1.Certainty
-	0,  // 21: inferencecache.v1alpha1.Remove.tier:type_name -> inferencecache.v1alpha1.CacheTier
-	2,  // 22: inferencecache.v1alpha1.Remove.certainty:type_name -> inferencecache.v1alpha1.Certainty
-	20, // 23: inferencecache.v1alpha1.Change.scope:type_name -> inferencecache.v1alpha1.Scope
-	21, // 24: inferencecache.v1alpha1.Change.group:type_name -> inferencecache.v1alpha1.Group
-	22, // 25: inferencecache.v1alpha1.Change.store:type_name -> inferencecache.v1alpha1.Store
-	23, // 26: inferencecache.v1alpha1.Change.remove:type_name -> inferencecache.v1alpha1.Remove
-	24, // 27: inferencecache.v1alpha1.Change.clear:type_name -> inferencecache.v1alpha1.Clear
-	25, // 28: inferencecache.v1alpha1.Change.confidence:type_name -> inferencecache.v1alpha1.Confidence
-	26, // 29: inferencecache.v1alpha1.Delta.changes:type_name -> inferencecache.v1alpha1.Change
-	26, // 30: inferencecache.v1alpha1.SnapshotChunk.changes:type_name -> inferencecache.v1alpha1.Change
-	7,  // 31: inferencecache.v1alpha1.InferenceCache.LookupRoute:input_type -> inferencecache.v1alpha1.LookupRouteRequest
-	10, // 32: inferencecache.v1alpha1.InferenceCache.GetCacheState:input_type -> inferencecache.v1alpha1.GetCacheStateRequest
-	14, // 33: inferencecache.v1alpha1.InferenceCache.Report:input_type -> inferencecache.v1alpha1.ReportRequest
-	8,  // 34: inferencecache.v1alpha1.InferenceCache.LookupRoute:output_type -> inferencecache.v1alpha1.LookupRouteResponse
-	11, // 35: inferencecache.v1alpha1.InferenceCache.GetCacheState:output_type -> inferencecache.v1alpha1.GetCacheStateResponse
-	15, // 36: inferencecache.v1alpha1.InferenceCache.Report:output_type -> inferencecache.v1alpha1.ReportResponse
-	34, // [34:37] is the sub-list for method output_type
-	31, // [31:34] is the sub-list for method input_type
-	31, // [31:31] is the sub-list for extension type_name
-	31, // [31:31] is the sub-list for extension extendee
-	0,  // [0:31] is the sub-list for field type_name
+	9,  // 2: inferencecache.v1alpha1.LookupRoutesRequest.requests:type_name -> inferencecache.v1alpha1.LookupRouteRequest
+	10, // 3: inferencecache.v1alpha1.LookupRoutesResponse.responses:type_name -> inferencecache.v1alpha1.LookupRouteResponse
+	3,  // 4: inferencecache.v1alpha1.LookupRouteRequest.slo:type_name -> inferencecache.v1alpha1.SLO
+	4,  // 5: inferencecache.v1alpha1.LookupRouteRequest.block_keys:type_name -> inferencecache.v1alpha1.BlockKeys
+	11, // 6: inferencecache.v1alpha1.LookupRouteResponse.replica_scores:type_name -> inferencecache.v1alpha1.ReplicaScore
+	0,  // 7: inferencecache.v1alpha1.ReplicaScore.tier:type_name -> inferencecache.v1alpha1.CacheTier
+	14, // 8: inferencecache.v1alpha1.GetCacheStateResponse.replicas:type_name -> inferencecache.v1alpha1.ReplicaStats
+	15, // 9: inferencecache.v1alpha1.GetCacheStateResponse.summary:type_name -> inferencecache.v1alpha1.CacheSummary
+	20, // 10: inferencecache.v1alpha1.ReportRequest.hello:type_name -> inferencecache.v1alpha1.Hello
+	30, // 11: inferencecache.v1alpha1.ReportRequest.snapshot:type_name -> inferencecache.v1alpha1.SnapshotChunk
+	29, // 12: inferencecache.v1alpha1.ReportRequest.delta:type_name -> inferencecache.v1alpha1.Delta
+	31, // 13: inferencecache.v1alpha1.ReportRequest.stats:type_name -> inferencecache.v1alpha1.EngineStats
+	32, // 14: inferencecache.v1alpha1.ReportRequest.heartbeat:type_name -> inferencecache.v1alpha1.Heartbeat
+	21, // 15: inferencecache.v1alpha1.ReportResponse.hello:type_name -> inferencecache.v1alpha1.HelloReply
+	33, // 16: inferencecache.v1alpha1.ReportResponse.ack:type_name -> inferencecache.v1alpha1.Ack
+	34, // 17: inferencecache.v1alpha1.ReportResponse.resync:type_name -> inferencecache.v1alpha1.Resync
+	18, // 18: inferencecache.v1alpha1.Hello.holder:type_name -> inferencecache.v1alpha1.Holder
+	19, // 19: inferencecache.v1alpha1.Hello.backend:type_name -> inferencecache.v1alpha1.BackendRef
+	1,  // 20: inferencecache.v1alpha1.Group.kind:type_name -> inferencecache.v1alpha1.GroupKind
+	0,  // 21: inferencecache.v1alpha1.Store.tier:type_name -> inferencecache.v1alpha1.CacheTier
+	2,  // 22: inferencecache.v1alpha1.Store.certainty:type_name -> inferencecache.v1alpha1.Certainty
+	0,  // 23: inferencecache.v1alpha1.Remove.tier:type_name -> inferencecache.v1alpha1.CacheTier
+	2,  // 24: inferencecache.v1alpha1.Remove.certainty:type_name -> inferencecache.v1alpha1.Certainty
+	22, // 25: inferencecache.v1alpha1.Change.scope:type_name -> inferencecache.v1alpha1.Scope
+	23, // 26: inferencecache.v1alpha1.Change.group:type_name -> inferencecache.v1alpha1.Group
+	24, // 27: inferencecache.v1alpha1.Change.store:type_name -> inferencecache.v1alpha1.Store
+	25, // 28: inferencecache.v1alpha1.Change.remove:type_name -> inferencecache.v1alpha1.Remove
+	26, // 29: inferencecache.v1alpha1.Change.clear:type_name -> inferencecache.v1alpha1.Clear
+	27, // 30: inferencecache.v1alpha1.Change.confidence:type_name -> inferencecache.v1alpha1.Confidence
+	28, // 31: inferencecache.v1alpha1.Delta.changes:type_name -> inferencecache.v1alpha1.Change
+	28, // 32: inferencecache.v1alpha1.SnapshotChunk.changes:type_name -> inferencecache.v1alpha1.Change
+	9,  // 33: inferencecache.v1alpha1.InferenceCache.LookupRoute:input_type -> inferencecache.v1alpha1.LookupRouteRequest
+	7,  // 34: inferencecache.v1alpha1.InferenceCache.LookupRoutes:input_type -> inferencecache.v1alpha1.LookupRoutesRequest
+	9,  // 35: inferencecache.v1alpha1.InferenceCache.LookupRouteStream:input_type -> inferencecache.v1alpha1.LookupRouteRequest
+	12, // 36: inferencecache.v1alpha1.InferenceCache.GetCacheState:input_type -> inferencecache.v1alpha1.GetCacheStateRequest
+	16, // 37: inferencecache.v1alpha1.InferenceCache.Report:input_type -> inferencecache.v1alpha1.ReportRequest
+	10, // 38: inferencecache.v1alpha1.InferenceCache.LookupRoute:output_type -> inferencecache.v1alpha1.LookupRouteResponse
+	8,  // 39: inferencecache.v1alpha1.InferenceCache.LookupRoutes:output_type -> inferencecache.v1alpha1.LookupRoutesResponse
+	10, // 40: inferencecache.v1alpha1.InferenceCache.LookupRouteStream:output_type -> inferencecache.v1alpha1.LookupRouteResponse
+	13, // 41: inferencecache.v1alpha1.InferenceCache.GetCacheState:output_type -> inferencecache.v1alpha1.GetCacheStateResponse
+	17, // 42: inferencecache.v1alpha1.InferenceCache.Report:output_type -> inferencecache.v1alpha1.ReportResponse
+	38, // [38:43] is the sub-list for method output_type
+	33, // [33:38] is the sub-list for method input_type
+	33, // [33:33] is the sub-list for extension type_name
+	33, // [33:33] is the sub-list for extension extendee
+	0,  // [0:33] is the sub-list for field type_name
 }
 
 func init() { file_inferencecache_v1alpha1_inferencecache_proto_init() }
@@ -3117,20 +3273,20 @@ func file_inferencecache_v1alpha1_inferencecache_proto_init() {
 		(*BlockKey_Data)(nil),
 		(*BlockKey_Placed)(nil),
 	}
-	file_inferencecache_v1alpha1_inferencecache_proto_msgTypes[11].OneofWrappers = []any{
+	file_inferencecache_v1alpha1_inferencecache_proto_msgTypes[13].OneofWrappers = []any{
 		(*ReportRequest_Hello)(nil),
 		(*ReportRequest_Snapshot)(nil),
 		(*ReportRequest_Delta)(nil),
 		(*ReportRequest_Stats)(nil),
 		(*ReportRequest_Heartbeat)(nil),
 	}
-	file_inferencecache_v1alpha1_inferencecache_proto_msgTypes[12].OneofWrappers = []any{
+	file_inferencecache_v1alpha1_inferencecache_proto_msgTypes[14].OneofWrappers = []any{
 		(*ReportResponse_Hello)(nil),
 		(*ReportResponse_Ack)(nil),
 		(*ReportResponse_Resync)(nil),
 	}
-	file_inferencecache_v1alpha1_inferencecache_proto_msgTypes[19].OneofWrappers = []any{}
-	file_inferencecache_v1alpha1_inferencecache_proto_msgTypes[23].OneofWrappers = []any{
+	file_inferencecache_v1alpha1_inferencecache_proto_msgTypes[21].OneofWrappers = []any{}
+	file_inferencecache_v1alpha1_inferencecache_proto_msgTypes[25].OneofWrappers = []any{
 		(*Change_Scope)(nil),
 		(*Change_Group)(nil),
 		(*Change_Store)(nil),
@@ -3138,14 +3294,14 @@ func file_inferencecache_v1alpha1_inferencecache_proto_init() {
 		(*Change_Clear)(nil),
 		(*Change_Confidence)(nil),
 	}
-	file_inferencecache_v1alpha1_inferencecache_proto_msgTypes[26].OneofWrappers = []any{}
+	file_inferencecache_v1alpha1_inferencecache_proto_msgTypes[28].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_inferencecache_v1alpha1_inferencecache_proto_rawDesc), len(file_inferencecache_v1alpha1_inferencecache_proto_rawDesc)),
 			NumEnums:      3,
-			NumMessages:   30,
+			NumMessages:   32,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

@@ -22,9 +22,11 @@ import (
 const _ = grpc.SupportPackageIsVersion9
 
 const (
-	InferenceCache_LookupRoute_FullMethodName   = "/inferencecache.v1alpha1.InferenceCache/LookupRoute"
-	InferenceCache_GetCacheState_FullMethodName = "/inferencecache.v1alpha1.InferenceCache/GetCacheState"
-	InferenceCache_Report_FullMethodName        = "/inferencecache.v1alpha1.InferenceCache/Report"
+	InferenceCache_LookupRoute_FullMethodName       = "/inferencecache.v1alpha1.InferenceCache/LookupRoute"
+	InferenceCache_LookupRoutes_FullMethodName      = "/inferencecache.v1alpha1.InferenceCache/LookupRoutes"
+	InferenceCache_LookupRouteStream_FullMethodName = "/inferencecache.v1alpha1.InferenceCache/LookupRouteStream"
+	InferenceCache_GetCacheState_FullMethodName     = "/inferencecache.v1alpha1.InferenceCache/GetCacheState"
+	InferenceCache_Report_FullMethodName            = "/inferencecache.v1alpha1.InferenceCache/Report"
 )
 
 // InferenceCacheClient is the client API for InferenceCache service.
@@ -39,6 +41,11 @@ type InferenceCacheClient interface {
 	// index knows or does not know is an answer with a reason code; only a
 	// missing or wrong token is a gRPC error.
 	LookupRoute(ctx context.Context, in *LookupRouteRequest, opts ...grpc.CallOption) (*LookupRouteResponse, error)
+	// LookupRoutes answers several lookups in one call, each as LookupRoute would.
+	LookupRoutes(ctx context.Context, in *LookupRoutesRequest, opts ...grpc.CallOption) (*LookupRoutesResponse, error)
+	// LookupRouteStream answers lookups on one stream, in the order in which they
+	// were asked.
+	LookupRouteStream(ctx context.Context, opts ...grpc.CallOption) (grpc.BidiStreamingClient[LookupRouteRequest, LookupRouteResponse], error)
 	// GetCacheState returns one entry per engine rank of a model, from counters
 	// that are kept as events arrive.
 	GetCacheState(ctx context.Context, in *GetCacheStateRequest, opts ...grpc.CallOption) (*GetCacheStateResponse, error)
@@ -67,6 +74,29 @@ func (c *inferenceCacheClient) LookupRoute(ctx context.Context, in *LookupRouteR
 	return out, nil
 }
 
+func (c *inferenceCacheClient) LookupRoutes(ctx context.Context, in *LookupRoutesRequest, opts ...grpc.CallOption) (*LookupRoutesResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(LookupRoutesResponse)
+	err := c.cc.Invoke(ctx, InferenceCache_LookupRoutes_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func (c *inferenceCacheClient) LookupRouteStream(ctx context.Context, opts ...grpc.CallOption) (grpc.BidiStreamingClient[LookupRouteRequest, LookupRouteResponse], error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	stream, err := c.cc.NewStream(ctx, &InferenceCache_ServiceDesc.Streams[0], InferenceCache_LookupRouteStream_FullMethodName, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	x := &grpc.GenericClientStream[LookupRouteRequest, LookupRouteResponse]{ClientStream: stream}
+	return x, nil
+}
+
+// This type alias is provided for backwards compatibility with existing code that references the prior non-generic stream type by name.
+type InferenceCache_LookupRouteStreamClient = grpc.BidiStreamingClient[LookupRouteRequest, LookupRouteResponse]
+
 func (c *inferenceCacheClient) GetCacheState(ctx context.Context, in *GetCacheStateRequest, opts ...grpc.CallOption) (*GetCacheStateResponse, error) {
 	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
 	out := new(GetCacheStateResponse)
@@ -79,7 +109,7 @@ func (c *inferenceCacheClient) GetCacheState(ctx context.Context, in *GetCacheSt
 
 func (c *inferenceCacheClient) Report(ctx context.Context, opts ...grpc.CallOption) (grpc.BidiStreamingClient[ReportRequest, ReportResponse], error) {
 	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
-	stream, err := c.cc.NewStream(ctx, &InferenceCache_ServiceDesc.Streams[0], InferenceCache_Report_FullMethodName, cOpts...)
+	stream, err := c.cc.NewStream(ctx, &InferenceCache_ServiceDesc.Streams[1], InferenceCache_Report_FullMethodName, cOpts...)
 	if err != nil {
 		return nil, err
 	}
@@ -102,6 +132,11 @@ type InferenceCacheServer interface {
 	// index knows or does not know is an answer with a reason code; only a
 	// missing or wrong token is a gRPC error.
 	LookupRoute(context.Context, *LookupRouteRequest) (*LookupRouteResponse, error)
+	// LookupRoutes answers several lookups in one call, each as LookupRoute would.
+	LookupRoutes(context.Context, *LookupRoutesRequest) (*LookupRoutesResponse, error)
+	// LookupRouteStream answers lookups on one stream, in the order in which they
+	// were asked.
+	LookupRouteStream(grpc.BidiStreamingServer[LookupRouteRequest, LookupRouteResponse]) error
 	// GetCacheState returns one entry per engine rank of a model, from counters
 	// that are kept as events arrive.
 	GetCacheState(context.Context, *GetCacheStateRequest) (*GetCacheStateResponse, error)
@@ -122,6 +157,12 @@ type UnimplementedInferenceCacheServer struct{}
 
 func (UnimplementedInferenceCacheServer) LookupRoute(context.Context, *LookupRouteRequest) (*LookupRouteResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method LookupRoute not implemented")
+}
+func (UnimplementedInferenceCacheServer) LookupRoutes(context.Context, *LookupRoutesRequest) (*LookupRoutesResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method LookupRoutes not implemented")
+}
+func (UnimplementedInferenceCacheServer) LookupRouteStream(grpc.BidiStreamingServer[LookupRouteRequest, LookupRouteResponse]) error {
+	return status.Error(codes.Unimplemented, "method LookupRouteStream not implemented")
 }
 func (UnimplementedInferenceCacheServer) GetCacheState(context.Context, *GetCacheStateRequest) (*GetCacheStateResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method GetCacheState not implemented")
@@ -168,6 +209,31 @@ func _InferenceCache_LookupRoute_Handler(srv interface{}, ctx context.Context, d
 	return interceptor(ctx, in, info, handler)
 }
 
+func _InferenceCache_LookupRoutes_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(LookupRoutesRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(InferenceCacheServer).LookupRoutes(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: InferenceCache_LookupRoutes_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(InferenceCacheServer).LookupRoutes(ctx, req.(*LookupRoutesRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
+func _InferenceCache_LookupRouteStream_Handler(srv interface{}, stream grpc.ServerStream) error {
+	return srv.(InferenceCacheServer).LookupRouteStream(&grpc.GenericServerStream[LookupRouteRequest, LookupRouteResponse]{ServerStream: stream})
+}
+
+// This type alias is provided for backwards compatibility with existing code that references the prior non-generic stream type by name.
+type InferenceCache_LookupRouteStreamServer = grpc.BidiStreamingServer[LookupRouteRequest, LookupRouteResponse]
+
 func _InferenceCache_GetCacheState_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
 	in := new(GetCacheStateRequest)
 	if err := dec(in); err != nil {
@@ -205,11 +271,21 @@ var InferenceCache_ServiceDesc = grpc.ServiceDesc{
 			Handler:    _InferenceCache_LookupRoute_Handler,
 		},
 		{
+			MethodName: "LookupRoutes",
+			Handler:    _InferenceCache_LookupRoutes_Handler,
+		},
+		{
 			MethodName: "GetCacheState",
 			Handler:    _InferenceCache_GetCacheState_Handler,
 		},
 	},
 	Streams: []grpc.StreamDesc{
+		{
+			StreamName:    "LookupRouteStream",
+			Handler:       _InferenceCache_LookupRouteStream_Handler,
+			ServerStreams: true,
+			ClientStreams: true,
+		},
 		{
 			StreamName:    "Report",
 			Handler:       _InferenceCache_Report_Handler,

@@ -48,6 +48,9 @@ type Options struct {
 	IgnoreBlockRemoved bool
 	// BlockRemoved is the meaning of a removal: auto, per-copy or last-copy.
 	BlockRemoved string
+	// AdaptersLoadedOnce promises that the engine never loads an adapter again that
+	// it has unloaded.
+	AdaptersLoadedOnce bool
 
 	// EngineMetricsURL is the engine's own page of metrics; empty reads none.
 	EngineMetricsURL string
@@ -114,6 +117,7 @@ func (o *Options) AddFlags(fs *pflag.FlagSet) {
 	fs.DurationVar(&o.Window, "window", o.Window, "How long changes are collected before they are reported.")
 	fs.BoolVar(&o.IgnoreBlockRemoved, "ignore-block-removed", o.IgnoreBlockRemoved, "Report evicted blocks as inferred in T2, for engines whose second tier is not announced.")
 	fs.StringVar(&o.BlockRemoved, "block-removed", o.BlockRemoved, "What one removal means: per-copy, last-copy, or auto to find out.")
+	fs.BoolVar(&o.AdaptersLoadedOnce, "adapters-loaded-once", o.AdaptersLoadedOnce, "Promise that no LoRA adapter is unloaded and loaded again while the engine runs. SGLang then hides the adapter's blocks without an event, so without this promise answers under its adapters are 0, exact: false. vLLM does not need it.")
 	fs.StringVar(&o.EngineMetricsURL, "engine-metrics-url", o.EngineMetricsURL, "The engine's own metrics; empty reads none.")
 	fs.DurationVar(&o.StatsInterval, "stats-interval", o.StatsInterval, "Time between two readings of the engine's metrics.")
 	fs.IntVar(&o.MaxConcurrencyCeiling, "max-concurrency-ceiling", o.MaxConcurrencyCeiling, "Number of requests at which the engine counts as fully loaded.")

@@ -106,9 +106,10 @@ func (s *Subscriber) addRanks() error {
 
 func (s *Subscriber) mirrorOptions() mirror.Options {
 	options := mirror.Options{
-		Engine:      mirror.VLLM,
-		Removals:    removalRules()[s.opts.BlockRemoved],
-		KeepRemoved: s.opts.IgnoreBlockRemoved,
+		Engine:             mirror.VLLM,
+		Removals:           removalRules()[s.opts.BlockRemoved],
+		KeepRemoved:        s.opts.IgnoreBlockRemoved,
+		AdaptersLoadedOnce: s.opts.AdaptersLoadedOnce,
 	}
 	if s.opts.HashScheme == string(scrape.SGLang) {
 		options.Engine = mirror.SGLang

@@ -103,8 +103,19 @@ func (m *Mirror) follow(ev *kvevents.Event, size uint32) cursor {
 
 // root returns the start of a chain.
 func (m *Mirror) root(adapter, size uint32, salt string) cursor {
-	scope, ok := m.scope(scopeKey{adapter: adapter, blockSize: size, salted: salt != ""}, m.opts.Limits.Scopes)
+	scope, ok := m.scope(scopeKey{
+		adapter: adapter, blockSize: size, salted: salt != "", revocable: m.revocable(adapter),
+	}, m.opts.Limits.Scopes)
 	return cursor{parent: fingerprint.SaltParent(salt), scope: scope, known: ok}
+}
+
+// revocable reports whether an engine can drop all blocks of an adapter without
+// an event. SGLang gives an adapter that is loaded again another identity: no
+// event names that identity, and what was stored under the old one stays announced
+// until it is evicted. Any adapter can be loaded again, also one that was there
+// from the start, so no event proves that a block will still be found.
+func (m *Mirror) revocable(adapter uint32) bool {
+	return m.opts.Engine == SGLang && !m.opts.AdaptersLoadedOnce && m.adapters[adapter] != ""
 }
 
 // adopt puts an entry at its position, or lets it wait for its parent. An entry

@@ -29,7 +29,8 @@ const (
 	Announced Certainty = iota + 1
 	// Inferred: concluded from the removal from a nearer tier.
 	Inferred
-	// Possible: one of several blocks that an announcement may mean.
+	// Possible: one of several blocks that an announcement may mean, or a block
+	// that the engine may have given up without an event.
 	Possible
 )
 

@@ -30,6 +30,9 @@ SPDX-License-Identifier: Apache-2.0
 //     content under two hashes is the sign. While both are resident the content
 //     is, too; when one of them goes, nobody can tell whose it was, and what
 //     stays becomes merely possible.
+//   - SGLang forgets the blocks of an adapter that is unloaded and loaded again,
+//     and says nothing. Its adapters' blocks are possible, never announced, unless
+//     the options promise that adapters are loaded once.
 //
 // A Mirror does no I/O, reads no clock and uses no randomness: equal batches in
 // equal order give equal changes. Everything an engine can send is legal input;

@@ -72,7 +72,7 @@ func (m *Mirror) flushRemovals(out []Change) []Change {
 	var runs []Removed
 	for _, ref := range m.dirty {
 		s := ref.node.find(ref.group, ref.tier)
-		if s.emitted == 0 || s.emitted == s.certainty() {
+		if s.emitted == 0 || s.emitted == m.certainty(ref.node, s) {
 			continue
 		}
 		key := runKey{ref.node.scope, ref.group, ref.tier, s.emitted}
@@ -104,7 +104,7 @@ func (m *Mirror) flushStores(out []Change) []Change {
 	for _, ref := range m.dirty {
 		n := ref.node
 		s := n.find(ref.group, ref.tier)
-		was, is := s.emitted, s.certainty()
+		was, is := s.emitted, m.certainty(n, s)
 		s.dirty, s.emitted = false, is
 		if is == 0 || is == was {
 			continue

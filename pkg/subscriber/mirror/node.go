@@ -78,14 +78,14 @@ func (n *node) slot(group uint32, tier Tier) *slot {
 	return &n.slots[len(n.slots)-1]
 }
 
-// certainty is what the slot should be reported as; 0 is not at all.
-func (s *slot) certainty() Certainty {
+// certainty is what a slot of a node should be reported as; 0 is not at all.
+func (m *Mirror) certainty(n *node, s *slot) Certainty {
 	switch {
-	case s.instances > 0 && !s.ambiguous:
+	case s.instances > 0 && !s.ambiguous && !m.scopes[n.scope].revocable:
 		return Announced
-	case s.inferred:
+	case s.inferred && !m.scopes[n.scope].revocable:
 		return Inferred
-	case s.instances > 0 || s.possible > 0:
+	case s.instances > 0 || s.possible > 0 || s.inferred:
 		return Possible
 	default:
 		return 0
@@ -182,7 +182,7 @@ func (m *Mirror) release(n *node) {
 // sweep removes empty slots, and the node itself when it has become pointless.
 func (m *Mirror) sweep(n *node) {
 	n.slots = slices.DeleteFunc(n.slots, func(s slot) bool {
-		return s.emitted == 0 && s.certainty() == 0 && !s.dirty
+		return s.emitted == 0 && m.certainty(n, &s) == 0 && !s.dirty
 	})
 	if n.refs > 0 || len(n.slots) > 0 || m.nodes[n.nodeKey] != n {
 		return

@@ -58,6 +58,10 @@ type Options struct {
 	// second tier that nobody announces. It is without effect from the first
 	// event on in which the engine names a tier other than its own memory.
 	KeepRemoved bool
+	// AdaptersLoadedOnce: whoever runs the engine knows that it never loads a LoRA
+	// adapter again that it has unloaded. Blocks of adapters are reported as
+	// announced then, also for engines whose events do not tell.
+	AdaptersLoadedOnce bool
 	// Limits bound the memory.
 	Limits Limits
 }

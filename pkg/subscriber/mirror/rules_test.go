@@ -175,6 +175,29 @@ func TestScopes(t *testing.T) {
 	})
 }
 
+// TestAdaptersOfSGLang has adapters whose blocks the engine may hide at any time:
+// nothing that it announces of them can be counted on.
+func TestAdaptersOfSGLang(t *testing.T) {
+	first, again := stored(hashes(1, 2), blocks(1, 2), lora("l")), stored(hashes(11, 12), blocks(1, 2), lora("l"))
+	unsure := func(blocks ...uint32) answer {
+		a := askAs("l", "", 0, blocks...)
+		a.inexact = true
+		return a
+	}
+	sglang, once := Options{Engine: SGLang}, Options{Engine: SGLang, AdaptersLoadedOnce: true}
+	runRules(t, map[string]ruleTest{
+		"possible":                   {opts: sglang, batches: batches{one(first)}, want: []answer{unsure(1, 2), askAs("l", "", 0, 3), ask(0, 1, 2)}},
+		"loaded again":               {opts: sglang, batches: batches{one(first), one(again)}, want: []answer{unsure(1, 2)}},
+		"gone":                       {opts: sglang, batches: batches{one(first), one(removed(hashes(1, 2)))}, want: []answer{askAs("l", "", 0, 1, 2)}},
+		"on the host":                {opts: sglang, batches: batches{one(first, stored(hashes(1, 2), blocks(1, 2), lora("l"), medium("CPU_PINNED")))}, want: []answer{unsure(1, 2)}},
+		"kept when removed":          {opts: Options{Engine: SGLang, KeepRemoved: true}, batches: batches{one(first), one(removed(hashes(1, 2)))}, want: []answer{unsure(1, 2)}},
+		"the base model":             {opts: sglang, batches: batches{one(stored(hashes(1, 2), blocks(1, 2)))}, want: []answer{ask(8, 1, 2)}},
+		"promised to load once":      {opts: once, batches: batches{one(first)}, want: []answer{askAs("l", "", 8, 1, 2)}},
+		"vLLM hashes the name":       {batches: batches{one(first)}, want: []answer{askAs("l", "", 8, 1, 2)}},
+		"vLLM needs no such promise": {opts: Options{AdaptersLoadedOnce: true}, batches: batches{one(first)}, want: []answer{askAs("l", "", 8, 1, 2)}},
+	})
+}
+
 func TestTiers(t *testing.T) {
 	chainOf2 := stored(hashes(1, 2), blocks(1, 2))
 	runRules(t, map[string]ruleTest{

@@ -19,6 +19,8 @@ type scopeKey struct {
 	adapter   uint32
 	blockSize uint32
 	salted    bool
+	// revocable: the engine may stop reusing what it announced and not say so.
+	revocable bool
 }
 
 // registry gives numbers to adapters, scopes and groups, in order of appearance.

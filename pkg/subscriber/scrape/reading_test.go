@@ -15,6 +15,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"inferencecache.io/inference-cache/test/captures"
+	"inferencecache.io/inference-cache/test/mutation"
 )
 
 func number(value float64) *float64 { return &value }
@@ -155,9 +156,10 @@ func TestSeriesWithoutRank(t *testing.T) {
 }
 
 func FuzzParse(f *testing.F) {
-	f.Add(vllmLoad, true)
-	f.Add(sglangLoad+"sglang:cached_tokens_total{cache_source=\"host\"} 1\n", false)
-	f.Fuzz(func(t *testing.T, text string, vllm bool) {
+	corpus := mutation.New(f, 1000)
+	corpus.Add(vllmLoad, true)
+	corpus.Add(sglangLoad+"sglang:cached_tokens_total{cache_source=\"host\"} 1\n", false)
+	corpus.Fuzz(func(t *testing.T, text string, vllm bool) {
 		profile := SGLang
 		if vllm {
 			profile = VLLM

@@ -37,7 +37,7 @@ type loop struct {
 	compared, lower int
 }
 
-func start(t *testing.T, cfg sim.Config, load sim.WorkloadConfig) *loop {
+func start(t *testing.T, cfg sim.Config, load sim.WorkloadConfig, change ...func(*subscriber.Options)) *loop {
 	t.Helper()
 	engine, err := sim.New(cfg)
 	if err != nil {
@@ -57,6 +57,9 @@ func start(t *testing.T, cfg sim.Config, load sim.WorkloadConfig) *loop {
 	options.ReplicaID, options.TenantID, options.ModelID = pod, namespace, model
 	options.Window = time.Millisecond
 	options.MetricsBindAddress = "127.0.0.1:0"
+	for _, change := range change {
+		change(options)
+	}
 	s, err := subscriber.New(*options)
 	if err != nil {
 		t.Fatal(err)
@@ -152,7 +155,11 @@ func TestLoads(t *testing.T) {
 		cfg      sim.Config
 		salted   int
 		adapters bool
-		bounds   bool
+		// bounds and adapterBounds: answers, or only those under an adapter, may be
+		// lower than the truth.
+		bounds, adapterBounds bool
+		// loadedOnce is what the subscriber is promised.
+		loadedOnce bool
 	}{
 		"vllm 0.9.2":          {cfg: sim.Config{Version: "0.9.2"}},
 		"vllm 0.11.2":         {cfg: sim.Config{Version: "0.11.2"}},
@@ -167,17 +174,23 @@ func TestLoads(t *testing.T) {
 		"sglang 0.5.16":       {cfg: sim.Config{Engine: sim.SGLang, Version: "0.5.16"}},
 		"sglang 0.5.19":       {cfg: sim.Config{Engine: sim.SGLang, Version: "0.5.19"}, salted: 30},
 		"sglang 0.5.20":       {cfg: sim.Config{Engine: sim.SGLang, Version: "0.5.20"}, salted: 30},
-		"sglang 0.5.23":       {cfg: sim.Config{Engine: sim.SGLang}, salted: 30, adapters: true},
+		"sglang 0.5.23":       {cfg: sim.Config{Engine: sim.SGLang}, salted: 30, adapters: true, adapterBounds: true},
+		"sglang 0.5.23 once":  {cfg: sim.Config{Engine: sim.SGLang}, salted: 30, adapters: true, loadedOnce: true},
 		"sglang 0.5.23 token": {cfg: sim.Config{Engine: sim.SGLang, BlockSize: 1, Blocks: 3000}, salted: 30},
 		"sglang 0.5.23 host":  {cfg: sim.Config{Engine: sim.SGLang, Blocks: 128, HostBlocks: 256}, salted: 30},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			l := start(t, test.cfg, sim.WorkloadConfig{Seed: 3, MaxTokens: 500, Salted: test.salted})
+			l := start(t, test.cfg, sim.WorkloadConfig{Seed: 3, MaxTokens: 500, Salted: test.salted}, func(o *subscriber.Options) {
+				o.AdaptersLoadedOnce = test.loadedOnce
+			})
 			for turn := range 100 {
 				conversation, r := l.next(turn, test.adapters)
-				l.compare(turn, conversation, r, test.bounds)
+				l.compare(turn, conversation, r, test.bounds || test.adapterBounds && r.Adapter != "")
+			}
+			if expected := test.bounds || test.adapterBounds; expected != (l.lower > 0) {
+				t.Errorf("%d answers were lower bounds, expected: %t", l.lower, expected)
 			}
 			t.Logf("compared %d answers, %d were lower bounds", l.compared, l.lower)
 		})

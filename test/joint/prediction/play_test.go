@@ -166,15 +166,12 @@ func (o *outcome) add(t *testing.T, answer *pb.ReplicaScore, i int, request capt
 // exclusions returns the requests whose answer events cannot tell, and why.
 func exclusions(recording *captures.Recording) map[int]string {
 	out := map[int]string{}
-	reset, reloaded := false, map[string]bool{}
+	reset := false
 	for i, request := range recording.Requests {
 		switch {
 		case request.Op == captures.OpReset:
 			// vLLM publishes a reset with the step after it.
 			reset = recording.Engine == "vllm"
-			continue
-		case request.Op == "unload_lora_adapter":
-			reloaded[request.Name] = true
 			continue
 		case request.Op != captures.OpGenerate:
 			continue
@@ -186,11 +183,8 @@ func exclusions(recording *captures.Recording) map[int]string {
 			out[i] = "this release does not announce salts"
 		case request.ExtraKey != "":
 			out[i] = "extra keys are announced nowhere"
-		case reloaded[request.Adapter]:
-			out[i] = "SGLang hides an adapter's old blocks when it is loaded anew, and says nothing until it stores the next ones"
 		}
 		reset = false
-		delete(reloaded, request.Adapter)
 	}
 	return out
 }

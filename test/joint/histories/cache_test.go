@@ -186,14 +186,18 @@ func (c *cache) reuse(p prompt) int {
 	return blockSize * c.blocks(p.path, (len(p.tokens)-1)/blockSize)
 }
 
-// counts returns the distinct blocks, by tier and in all.
-func (c *cache) counts() (tiers [3]int64, all int64) {
+// counts returns the distinct blocks of which a condition holds, by tier and in
+// all.
+func (c *cache) counts(sure func(*content) bool) (tiers [3]int64, all int64) {
 	var seen [2]map[*content]bool
 	union := map[*content]bool{}
 	for tier := range seen {
 		seen[tier] = map[*content]bool{}
 	}
 	for p := range c.copies {
+		if !sure(p.content) {
+			continue
+		}
 		seen[p.tier][p.content], union[p.content] = true, true
 	}
 	return [3]int64{int64(len(seen[device])), int64(len(seen[host]))}, int64(len(union))

@@ -98,16 +98,17 @@ func (h *history) checkHolder(r *replica, s *subscriber, v index.HolderView, e *
 	for n, p := range h.universe.probes {
 		answer, told := r.ask(p)[s.holder()]
 		want := e.model.reuse(p)
+		vague := e.model.vague() || e.model.revocable(p.path[0])
 		h.tally.probes++
 		switch {
 		case answer.Tokens > want:
 			return fmt.Errorf("probe %d: %d tokens, the engine would reuse %d", n, answer.Tokens, want)
 		case degraded:
-		case answer.Tokens < want && (!told || answer.Exact || !e.model.vague()):
+		case answer.Tokens < want && (!told || answer.Exact || !vague):
 			return fmt.Errorf("probe %d: %d tokens, the engine would reuse %d (exact %t)", n, answer.Tokens, want, answer.Exact)
 		case answer.Tokens == want && want > 0:
 			h.tally.hits++
-			if !answer.Exact && !e.model.vague() {
+			if !answer.Exact && !vague {
 				return fmt.Errorf("probe %d: %d tokens is right but not said to be exact", n, want)
 			}
 		}
@@ -117,7 +118,7 @@ func (h *history) checkHolder(r *replica, s *subscriber, v index.HolderView, e *
 		return nil
 	}
 	h.tally.converged++
-	tiers, all := e.model.counts()
+	tiers, all := e.model.counts(func(c *content) bool { return !e.model.revocable(c) })
 	if v.Confidence.Unresolved == 0 && v.Blocks != tiers || v.Confidence.Unresolved == 0 && v.Prefixes != all {
 		return fmt.Errorf("counts %v and %d in all, the engine holds %v and %d", v.Blocks, v.Prefixes, tiers, all)
 	}

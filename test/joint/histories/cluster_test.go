@@ -117,7 +117,9 @@ func (s *subscriber) start() {
 	ctx, cancel := context.WithCancel(context.Background())
 	s.cancel = cancel
 	shape := s.engine.model.shape
-	s.journal = report.NewJournal(report.JournalOptions{Mirror: mirror.Options{Engine: shape.engine}, MaxDeltas: 8})
+	s.journal = report.NewJournal(report.JournalOptions{
+		Mirror: mirror.Options{Engine: shape.engine, AdaptersLoadedOnce: shape.loadedOnce}, MaxDeltas: 8,
+	})
 	options := source.Options{
 		Engine: s.engine, Metrics: s.source,
 		Sink: &recorder{Journal: s.journal, mu: &s.mu, applied: &s.applied},

@@ -116,7 +116,7 @@ func (h *history) run(steps int) error {
 func (h *history) step() {
 	i := h.rng.IntN(len(h.engines))
 	e, s, r := h.engines[i], h.subscribers[i], h.replicas[h.rng.IntN(len(h.replicas))]
-	switch n := h.rng.IntN(32); {
+	switch n := h.rng.IntN(33); {
 	case n < 16:
 		leaf := h.universe.leaves[h.rng.IntN(len(h.universe.leaves))]
 		path := leaf.path()[:1+h.rng.IntN(leaf.depth+1)]
@@ -138,9 +138,12 @@ func (h *history) step() {
 	case n == 25:
 		h.note("live stream of %s breaks", s.name)
 		e.disconnect()
-	case n < 28:
+	case n == 26:
+		h.note("%s loads its adapters anew", s.name)
+		e.act((*model).reload)
+	case n < 29:
 		h.toggleSubscriber(s)
-	case n < 30:
+	case n < 31:
 		h.toggleReplica(r)
 	default:
 		half := h.rng.IntN(2) == 0

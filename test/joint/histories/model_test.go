@@ -20,6 +20,8 @@ type shape struct {
 	layout []groupShape
 	// host: the engine has a second tier and announces it.
 	host bool
+	// loadedOnce: the engine never loads an adapter again, and the subscriber knows.
+	loadedOnce bool
 }
 
 // shapes are the engines that histories mix.
@@ -32,6 +34,7 @@ func shapes() []shape {
 		{engine: mirror.VLLM, layout: []groupShape{full, {"sliding_window", 9}}, host: true},
 		{engine: mirror.VLLM, layout: []groupShape{full, {kind: "mamba"}}},
 		{engine: mirror.SGLang, layout: []groupShape{{}}},
+		{engine: mirror.SGLang, layout: []groupShape{{}}, host: true, loadedOnce: true},
 		{engine: mirror.SGLang, layout: []groupShape{{}}, host: true},
 		{engine: mirror.VLLM, layout: []groupShape{{"sliding_window", 9}}},
 	}
@@ -214,6 +217,40 @@ func (m *model) offload() []event {
 		"type": "BlockStored", "block_hashes": []uint64{m.hash(c)}, "parent_block_hash": nil,
 		"token_ids": []uint32{}, "block_size": blockSize, "lora_id": nil, "medium": m.medium(host),
 	}}
+}
+
+// revocable reports whether the engine may hide a block without an event.
+func (m *model) revocable(c *content) bool {
+	return m.engine == mirror.SGLang && !m.loadedOnce && c.adapter != ""
+}
+
+// reload loads every adapter anew. What was stored before stays where it is under
+// its old names, and is never reused; no event says so.
+func (m *model) reload() []event {
+	hidden := map[*content]*content{}
+	for i, p := range m.places {
+		if !m.revocable(p.content) {
+			continue
+		}
+		n := m.copies[p]
+		delete(m.copies, p)
+		p.content = m.hide(p.content, hidden)
+		m.places[i], m.copies[p] = p, n
+	}
+	return nil
+}
+
+// hide returns a content that has the name of another one, which gets a new name.
+func (m *model) hide(c *content, hidden map[*content]*content) *content {
+	if c == nil || hidden[c] != nil {
+		return hidden[c]
+	}
+	old := *c
+	hidden[c] = &old
+	old.parent = m.hide(c.parent, hidden)
+	m.hashes[&old] = m.hash(c)
+	delete(m.hashes, c)
+	return &old
 }
 
 func (m *model) medium(tier int) string {

@@ -4,7 +4,7 @@
 TESTFLAGS ?=
 
 .PHONY: test
-test: ## Run the unit tests, the prediction test and the fuzz seeds. Needs Go only.
+test: ## Run the unit tests, the prediction test and the fuzz targets on mutated seeds. Needs Go only.
 	go test $(value TESTFLAGS) ./...
 
 .PHONY: test-race

@@ -8,15 +8,18 @@ package fingerprint
 import (
 	"encoding/binary"
 	"testing"
+
+	"inferencecache.io/inference-cache/test/mutation"
 )
 
 // FuzzChain holds the properties on which the index relies for any tokens: a
 // chain can be cut anywhere and continued from its last hash, every block has
 // one hash, and both byte-order paths agree.
 func FuzzChain(f *testing.F) {
-	f.Add([]byte("\x01\x00\x00\x00\x02\x00\x00\x00\x03\x00\x00\x00"), uint8(1), uint8(1), "")
-	f.Add(make([]byte, 256), uint8(16), uint8(2), "tenant-a")
-	f.Fuzz(func(t *testing.T, raw []byte, size, cut uint8, salt string) {
+	corpus := mutation.New(f, 5000)
+	corpus.Add([]byte("\x01\x00\x00\x00\x02\x00\x00\x00\x03\x00\x00\x00"), uint8(1), uint8(1), "")
+	corpus.Add(make([]byte, 256), uint8(16), uint8(2), "tenant-a")
+	corpus.Fuzz(func(t *testing.T, raw []byte, size, cut uint8, salt string) {
 		tokens := make([]uint32, len(raw)/4)
 		for i := range tokens {
 			tokens[i] = binary.LittleEndian.Uint32(raw[4*i:])
@@ -55,9 +58,10 @@ func FuzzChain(f *testing.F) {
 
 // FuzzFromWire holds that the wire form is exactly eight bytes, both ways.
 func FuzzFromWire(f *testing.F) {
-	f.Add([]byte("12345678"))
-	f.Add([]byte{})
-	f.Fuzz(func(t *testing.T, wire []byte) {
+	corpus := mutation.New(f, 1000)
+	corpus.Add([]byte("12345678"))
+	corpus.Add([]byte{})
+	corpus.Fuzz(func(t *testing.T, wire []byte) {
 		h, err := FromWire(wire)
 		if (err == nil) != (len(wire) == WireSize) {
 			t.Fatalf("%d bytes: %v", len(wire), err)

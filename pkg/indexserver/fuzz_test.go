@@ -20,6 +20,7 @@ import (
 	pb "inferencecache.io/inference-cache/pkg/generated/proto/inferencecache/v1alpha1"
 	"inferencecache.io/inference-cache/pkg/index"
 	"inferencecache.io/inference-cache/pkg/routing"
+	"inferencecache.io/inference-cache/test/mutation"
 )
 
 // newServer returns a server without a socket, over an index whose clock stands still.
@@ -71,18 +72,19 @@ func openSeeded(t testing.TB, s *Server) *session {
 	return sess
 }
 
-func addMessage(f *testing.F, m proto.Message) {
-	f.Helper()
+func addMessage(t testing.TB, corpus *mutation.Corpus, m proto.Message) {
+	t.Helper()
 	b, err := proto.Marshal(m)
 	if err != nil {
-		f.Fatal(err)
+		t.Fatal(err)
 	}
-	f.Add(b)
+	corpus.Add(b)
 }
 
 // FuzzReportRequest holds for any bytes from a sidecar that a message which is
 // refused changes nothing, and that the holder leaves no trace when it is gone.
 func FuzzReportRequest(f *testing.F) {
+	corpus := mutation.New(f, 1000)
 	clearing := append(seedChanges(), &pb.Change{Change: &pb.Change_Clear{Clear: &pb.Clear{}}})
 	for _, m := range []*pb.ReportRequest{
 		{Message: &pb.ReportRequest_Hello{Hello: engineHello()}},
@@ -92,9 +94,9 @@ func FuzzReportRequest(f *testing.F) {
 		{Message: &pb.ReportRequest_Stats{Stats: &pb.EngineStats{Running: new(int64(3)), CacheUsage: new(0.5)}}},
 		{Message: &pb.ReportRequest_Heartbeat{Heartbeat: &pb.Heartbeat{LastSequence: 3}}},
 	} {
-		addMessage(f, m)
+		addMessage(f, corpus, m)
 	}
-	f.Fuzz(func(t *testing.T, raw []byte) {
+	corpus.Fuzz(func(t *testing.T, raw []byte) {
 		req := &pb.ReportRequest{}
 		if proto.Unmarshal(raw, req) != nil {
 			return
@@ -117,7 +119,7 @@ func FuzzReportRequest(f *testing.F) {
 			t.Fatalf("an error without a code of its own: %v", err)
 		}
 		for _, v := range after {
-			s.config.Index.Lookup(index.Query{Tenant: v.Tenant, Model: v.Model, Chains: []index.Chain{{Hashes: []uint64{1, 2, 3}}}}, nil)
+			s.config.Index.Lookup(&index.Query{Tenant: v.Tenant, Model: v.Model, Chains: []index.Chain{{Hashes: []uint64{1, 2, 3}}}}, nil)
 		}
 		for _, open := range s.sessions {
 			s.config.Index.Close(open.stream, now)
@@ -132,6 +134,7 @@ func FuzzReportRequest(f *testing.F) {
 // FuzzLookupRouteRequest holds for any bytes from a router that the answer is
 // one, with a known reason and no more tokens than the prompt has.
 func FuzzLookupRouteRequest(f *testing.F) {
+	corpus := mutation.New(f, 5000)
 	for _, m := range []*pb.LookupRouteRequest{
 		{TenantId: "team", ModelId: "llama", TokenIds: make([]uint32, 64), CacheSalt: "s", Explain: true},
 		{TenantId: "team", ModelId: "llama", BlockHashes: [][]byte{{0, 0, 0, 0, 0, 0, 0, 1}}, BlockTokenCounts: []int32{16}, TopK: 1},
@@ -139,7 +142,7 @@ func FuzzLookupRouteRequest(f *testing.F) {
 		{TenantId: "team", ModelId: "llama", PrefixHash: []byte{0, 0, 0, 0, 0, 0, 0, 3}, HashScheme: "vllm"},
 		{TenantId: "team", ModelId: "llama", TokenIds: make([]uint32, 20), BlockKeys: []*pb.BlockKeys{{Keys: []*pb.BlockKey{{Key: &pb.BlockKey_Text{Text: "k"}}}}}},
 	} {
-		addMessage(f, m)
+		addMessage(f, corpus, m)
 	}
 	reasons := map[string]bool{}
 	for _, r := range []routing.Reason{
@@ -150,7 +153,7 @@ func FuzzLookupRouteRequest(f *testing.F) {
 	}
 	s := newServer(f)
 	openSeeded(f, s)
-	f.Fuzz(func(t *testing.T, raw []byte) {
+	corpus.Fuzz(func(t *testing.T, raw []byte) {
 		req := &pb.LookupRouteRequest{}
 		if proto.Unmarshal(raw, req) != nil {
 			return

@@ -12,12 +12,14 @@ import (
 	"github.com/vmihailenco/msgpack/v5"
 
 	"inferencecache.io/inference-cache/test/captures"
+	"inferencecache.io/inference-cache/test/mutation"
 )
 
 // FuzzDecode feeds any payload to the decoder. It must not panic, must stay
 // within its bounds, must decode the same again, and must never take for a batch
 // what a general library cannot read to its end.
 func FuzzDecode(f *testing.F) {
+	corpus := mutation.New(f, 20000)
 	for _, seed := range []struct{ dir, scenario string }{
 		{"vllm/0.9.2", "clear"}, {"vllm/0.22.1", "salt"}, {"vllm/0.32.0-bytes", "clear"}, {"vllm/0.32.0-lora", "lora"},
 		{"vllm/0.32.0-hybrid", "salt"}, {"sglang/0.5.5", "p16-repeated-page"}, {"sglang/0.5.19", "p16-basic"}, {"sglang/0.5.23", "p16-salt"},
@@ -27,12 +29,12 @@ func FuzzDecode(f *testing.F) {
 			f.Fatal(err)
 		}
 		for _, frame := range recording.Frames[:2] {
-			f.Add(frame.Frames[2])
+			corpus.Add(frame.Frames[2])
 		}
 	}
-	f.Add([]byte("\x92\x01\x91\xdd\xff\xff\xff\xff"))
-	f.Add([]byte("\x92\x01\x91\x98\xabBlockStored\x90\xc0\x90\x01\xc0\xc0\x81\xa9lora_name\x81\xa9lora_name\xc0"))
-	f.Fuzz(func(t *testing.T, payload []byte) {
+	corpus.Add([]byte("\x92\x01\x91\xdd\xff\xff\xff\xff"))
+	corpus.Add([]byte("\x92\x01\x91\x98\xabBlockStored\x90\xc0\x90\x01\xc0\xc0\x81\xa9lora_name\x81\xa9lora_name\xc0"))
+	corpus.Fuzz(func(t *testing.T, payload []byte) {
 		var decoder Decoder
 		batch, err := decoder.Decode(payload)
 		if err != nil {
@@ -83,10 +85,11 @@ func checkFuzzedEvent(t *testing.T, e *Event) (values int) {
 // FuzzFrames feeds any frames to both parsers, which share one promise: a message
 // or an error, and the frames untouched.
 func FuzzFrames(f *testing.F) {
-	f.Add([]byte(""), []byte("kv-events"), wire(1), []byte("payload"), uint8(4))
-	f.Add([]byte(""), wire(endSequence), []byte(""), []byte(""), uint8(3))
-	f.Add([]byte("kv-events"), wire(0), []byte("payload"), []byte(""), uint8(3))
-	f.Fuzz(func(t *testing.T, a, b, c, d []byte, n uint8) {
+	corpus := mutation.New(f, 5000)
+	corpus.Add([]byte(""), []byte("kv-events"), wire(1), []byte("payload"), uint8(4))
+	corpus.Add([]byte(""), wire(endSequence), []byte(""), []byte(""), uint8(3))
+	corpus.Add([]byte("kv-events"), wire(0), []byte("payload"), []byte(""), uint8(3))
+	corpus.Fuzz(func(t *testing.T, a, b, c, d []byte, n uint8) {
 		frames := [][]byte{a, b, c, d, a}[:n%6]
 		live, err := ParseMessage(frames)
 		if err == nil && (len(frames) != 3 || string(wire(live.Sequence)) != string(b) || string(live.Payload) != string(c)) {

@@ -11,11 +11,13 @@ import (
 
 	"inferencecache.io/inference-cache/pkg/fingerprint"
 	"inferencecache.io/inference-cache/pkg/index"
+	"inferencecache.io/inference-cache/test/mutation"
 )
 
 // FuzzRoute asks for any tokens and any chain, of which an engine holds some
 // blocks, and compares the answer with a count of the leading blocks that are held.
 func FuzzRoute(f *testing.F) {
+	corpus := mutation.New(f, 1000)
 	words := func(n, step int) []byte {
 		var raw []byte
 		for i := range n {
@@ -23,11 +25,11 @@ func FuzzRoute(f *testing.F) {
 		}
 		return raw
 	}
-	f.Add(words(64, 1), uint8(3), false, "", int32(0), int8(0))
-	f.Add(words(80, 1), uint8(5), true, "", int32(80), int8(1))
-	f.Add(words(64, 0), uint8(2), false, "pepper", int32(-1), int8(-1))
-	f.Add([]byte{1, 2, 3}, uint8(0), true, "", int32(16), int8(16))
-	f.Fuzz(func(t *testing.T, raw []byte, held uint8, byChain bool, salt string, promptTokens int32, count int8) {
+	corpus.Add(words(64, 1), uint8(3), false, "", int32(0), int8(0))
+	corpus.Add(words(80, 1), uint8(5), true, "", int32(80), int8(1))
+	corpus.Add(words(64, 0), uint8(2), false, "pepper", int32(-1), int8(-1))
+	corpus.Add([]byte{1, 2, 3}, uint8(0), true, "", int32(16), int8(16))
+	corpus.Fuzz(func(t *testing.T, raw []byte, held uint8, byChain bool, salt string, promptTokens int32, count int8) {
 		ids := make([]uint32, len(raw)/4)
 		for i := range ids {
 			ids[i] = binary.LittleEndian.Uint32(raw[4*i:])

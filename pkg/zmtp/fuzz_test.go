@@ -8,28 +8,32 @@ package zmtp
 import (
 	"bytes"
 	"testing"
+
+	"inferencecache.io/inference-cache/test/mutation"
 )
 
 // FuzzPeer lets a peer say anything, from its first byte on. A connection must
 // end with an error, keep its limits and hold no more than was sent.
 func FuzzPeer(f *testing.F) {
-	f.Add([]byte{})
-	f.Add(readyOf("ROUTER"))
-	f.Add(append(readyOf("PUB"), messageOf("topic", "\x00\x00\x00\x00\x00\x00\x00\x01", "payload")...))
-	f.Add(append(readyOf("PUB"), flagLong, 0x3f, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff))
-	f.Add(append(readyOf("PUB"), flagCommand|flagLong, 0x7f, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff))
-	f.Add(append(readyOf("PUB"), flagMore, 3, 'a'))
-	f.Add(appendCommand(readyOf("PUB"), commandPing, []byte("\x00\x0acontext")))
-	f.Fuzz(fuzzPeer)
+	corpus := mutation.New(f, 2000)
+	corpus.Add([]byte{})
+	corpus.Add(readyOf("ROUTER"))
+	corpus.Add(append(readyOf("PUB"), messageOf("topic", "\x00\x00\x00\x00\x00\x00\x00\x01", "payload")...))
+	corpus.Add(append(readyOf("PUB"), flagLong, 0x3f, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff))
+	corpus.Add(append(readyOf("PUB"), flagCommand|flagLong, 0x7f, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff))
+	corpus.Add(append(readyOf("PUB"), flagMore, 3, 'a'))
+	corpus.Add(appendCommand(readyOf("PUB"), commandPing, []byte("\x00\x0acontext")))
+	corpus.Fuzz(fuzzPeer)
 }
 
 // FuzzMessages is FuzzPeer after a valid handshake, which a fuzzer that starts
 // from nothing would rarely get past.
 func FuzzMessages(f *testing.F) {
-	f.Add(messageOf("topic", "\x00\x00\x00\x00\x00\x00\x00\x01", "payload"))
-	f.Add([]byte{flagLong, 0, 0, 0, 0, 0, 0, 0, 1, 'x'})
-	f.Add(appendCommand(messageOf("a"), commandPing, []byte("\x00\x0acontext")))
-	f.Fuzz(func(t *testing.T, stream []byte) {
+	corpus := mutation.New(f, 2000)
+	corpus.Add(messageOf("topic", "\x00\x00\x00\x00\x00\x00\x00\x01", "payload"))
+	corpus.Add([]byte{flagLong, 0, 0, 0, 0, 0, 0, 0, 1, 'x'})
+	corpus.Add(appendCommand(messageOf("a"), commandPing, []byte("\x00\x0acontext")))
+	corpus.Fuzz(func(t *testing.T, stream []byte) {
 		fuzzPeer(t, append(readyOf("PUB"), stream...))
 	})
 }

@@ -21,6 +21,7 @@ import (
 	"inferencecache.io/inference-cache/pkg/apis/inferencecache"
 	"inferencecache.io/inference-cache/pkg/apis/inferencecache/install"
 	"inferencecache.io/inference-cache/pkg/apis/inferencecache/v1alpha1"
+	"inferencecache.io/inference-cache/test/mutation"
 )
 
 // words are what random fields are often filled with, so that some of them mean
@@ -36,13 +37,14 @@ var words = []string{
 // validation neither panics nor changes its mind, and that an update without a
 // change is accepted whatever was stored.
 func FuzzCacheBackend(f *testing.F) {
+	corpus := mutation.New(f, 300)
 	for seed := range int64(64) {
-		f.Add(seed)
+		corpus.Add(seed)
 	}
 	scheme := runtime.NewScheme()
 	install.Install(scheme)
 	kind := kinds["CacheBackend"]
-	f.Fuzz(func(t *testing.T, seed int64) {
+	corpus.Fuzz(func(t *testing.T, seed int64) {
 		backend := &v1alpha1.CacheBackend{}
 		filler(seed, serializer.NewCodecFactory(scheme)).Fill(backend)
 		// What is stored always has sound metadata; only the annotation is ours to judge.

@@ -11,16 +11,19 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"inferencecache.io/inference-cache/test/mutation"
 )
 
 func FuzzDecodeRecord(f *testing.F) {
+	corpus := mutation.New(f, 5000)
 	for _, seed := range []string{
 		`{"resource":"cachetenants.inferencecache.io","namespace":"ns","name":"a","uid":"u"}`,
 		`{"namespace":"..","name":"a"}`, `{"namespace":"ns"}`, `{`, `null`, ``,
 	} {
-		f.Add([]byte(seed))
+		corpus.Add([]byte(seed))
 	}
-	f.Fuzz(func(t *testing.T, b []byte) {
+	corpus.Fuzz(func(t *testing.T, b []byte) {
 		r, err := decodeRecord(b)
 		if err != nil {
 			return
@@ -43,11 +46,12 @@ func FuzzDecodeRecord(f *testing.F) {
 }
 
 func FuzzKeys(f *testing.F) {
+	corpus := mutation.New(f, 5000)
 	for _, seed := range []string{"acme", "a/b", "..", "", "%2F", "Team A/ü", "\xff"} {
-		f.Add(seed)
+		corpus.Add(seed)
 	}
 	k := newKeys("/root", schema.GroupResource{Group: "example.com", Resource: "things"}, "rule")
-	f.Fuzz(func(t *testing.T, value string) {
+	corpus.Fuzz(func(t *testing.T, value string) {
 		holding, guard := k.holding(value), k.guard(value)
 		got, err := k.value(holding)
 		if err != nil || got != value {

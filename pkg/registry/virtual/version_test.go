@@ -11,6 +11,8 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/util/resourceversion"
 	"k8s.io/apiserver/pkg/storage"
+
+	"inferencecache.io/inference-cache/test/mutation"
 )
 
 func TestVersionsParse(t *testing.T) {
@@ -88,11 +90,12 @@ func TestVersionsRequests(t *testing.T) {
 }
 
 func FuzzVersionsParse(f *testing.F) {
+	corpus := mutation.New(f, 5000)
 	versions := NewVersions(7)
 	for _, seed := range []string{"", "0", "7", versions.Format(0), versions.Format(1 << 31), "+1", "1e9", " 1"} {
-		f.Add(seed)
+		corpus.Add(seed)
 	}
-	f.Fuzz(func(t *testing.T, version string) {
+	corpus.Fuzz(func(t *testing.T, version string) {
 		revision, err := versions.Parse(version)
 		if err != nil {
 			return

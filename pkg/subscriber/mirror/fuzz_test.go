@@ -129,7 +129,7 @@ func (d *dice) play(t testing.TB) {
 }
 
 func FuzzMirror(f *testing.F) {
-	corpus := mutation.New(f, 1000)
+	corpus := mutation.New(f, 5000)
 	for seed := range uint64(8) {
 		corpus.Add(randomBytes(seed, 200))
 	}

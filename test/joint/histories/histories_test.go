@@ -8,6 +8,8 @@ package histories
 import (
 	"runtime/debug"
 	"testing"
+
+	"inferencecache.io/inference-cache/test/mutation"
 )
 
 const (
@@ -36,8 +38,9 @@ func TestHistories(t *testing.T) {
 }
 
 func FuzzHistories(f *testing.F) {
-	f.Add(uint64(1), uint8(60))
-	f.Fuzz(func(t *testing.T, seed uint64, steps uint8) {
+	corpus := mutation.New(f, 50)
+	corpus.Add(uint64(1), uint8(60))
+	corpus.Fuzz(func(t *testing.T, seed uint64, steps uint8) {
 		play(t, seed, int(steps), newMetrics(), &tally{})
 	})
 }

@@ -18,12 +18,14 @@ import (
 	"inferencecache.io/inference-cache/pkg/apis/inferencecache"
 	"inferencecache.io/inference-cache/pkg/apis/inferencecache/v1alpha1"
 	"inferencecache.io/inference-cache/pkg/apis/inferencecache/validation"
+	"inferencecache.io/inference-cache/test/mutation"
 )
 
 // FuzzManifest takes whatever a client may send. What decodes at all must stay
 // the same when it is stored and read back, must be validated without a panic,
 // and must be accepted as an update that changes nothing.
 func FuzzManifest(f *testing.F) {
+	corpus := mutation.New(f, 2000)
 	files, err := filepath.Glob("testdata/*.yaml")
 	if err != nil || len(files) == 0 {
 		f.Fatalf("no manifests to start from: %v", err)
@@ -33,12 +35,12 @@ func FuzzManifest(f *testing.F) {
 		if err != nil {
 			f.Fatal(err)
 		}
-		f.Add(manifest)
+		corpus.Add(manifest)
 	}
-	f.Add([]byte(`{"kind":"RouteLookup","apiVersion":"inferencecache.io/v1alpha1","spec":{"modelID":"m","tokenIDs":[1]}}`))
+	corpus.Add([]byte(`{"kind":"RouteLookup","apiVersion":"inferencecache.io/v1alpha1","spec":{"modelID":"m","tokenIDs":[1]}}`))
 	_, codecs := newScheme()
 	codec := codecs.LegacyCodec(v1alpha1.SchemeGroupVersion)
-	f.Fuzz(func(t *testing.T, manifest []byte) {
+	corpus.Fuzz(func(t *testing.T, manifest []byte) {
 		object, err := runtime.Decode(codec, manifest)
 		if err != nil {
 			return

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"inferencecache.io/inference-cache/pkg/apis/inferencecache"
+	"inferencecache.io/inference-cache/test/mutation"
 )
 
 func TestServiceNamespace(t *testing.T) {
@@ -46,13 +47,14 @@ func TestServiceNamespace(t *testing.T) {
 // FuzzEndpoint holds that an accepted endpoint is one that a client can dial:
 // it comes apart into a host and a port.
 func FuzzEndpoint(f *testing.F) {
+	corpus := mutation.New(f, 5000)
 	for _, endpoint := range []string{
 		"redis:6379", "lm://[2001:db8::1]:1", "LM://a.b.:65535", "a:0", "[::1%lo]:1", "a b:1", ":1", "://:", "::", "[]:1", "a/b:1",
 	} {
-		f.Add(endpoint)
+		corpus.Add(endpoint)
 	}
 	adapters := permissive()
-	f.Fuzz(func(t *testing.T, endpoint string) {
+	corpus.Fuzz(func(t *testing.T, endpoint string) {
 		serviceNamespace(endpoint)
 		store := storeOf(&inferencecache.RemoteStorage{Provider: inferencecache.StorageProviderLMCacheServer}, adapters)
 		if endpointShape(endpoint, store, adapters) != "" {

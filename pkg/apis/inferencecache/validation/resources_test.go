@@ -11,18 +11,21 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"inferencecache.io/inference-cache/test/mutation"
 )
 
 // FuzzResources holds that no name and no quantity makes validation panic: both
 // are the client's, and the size of a page is a divisor.
 func FuzzResources(f *testing.F) {
+	corpus := mutation.New(f, 5000)
 	for name, quantity := range map[string]string{
 		"cpu": "250m", "memory": "-1Gi", "hugepages-2Mi": "3Mi", "hugepages-0": "1", "hugepages-1e30": "1", "hugepages-9E": "1e30",
 		"hugepages-1m": "1", "hugepages-": "1", "example.com/a": "9223372036854775807", "": "1", "requests.a/b": "1",
 	} {
-		f.Add(name, quantity)
+		corpus.Add(name, quantity)
 	}
-	f.Fuzz(func(t *testing.T, name, text string) {
+	corpus.Fuzz(func(t *testing.T, name, text string) {
 		quantity, err := resource.ParseQuantity(text)
 		if err != nil {
 			return

@@ -14,6 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"inferencecache.io/inference-cache/pkg/index"
+	"inferencecache.io/inference-cache/test/mutation"
 )
 
 func key(hash uint64) index.ItemKey {
@@ -88,14 +89,15 @@ func TestCovers(t *testing.T) {
 }
 
 func FuzzParse(f *testing.F) {
+	corpus := mutation.New(f, 5000)
 	token, err := (&Position{Key: key(5), Tier: index.T2}).Token()
 	if err != nil {
 		f.Fatal(err)
 	}
-	f.Add(token)
-	f.Add("")
-	f.Add(base64.RawURLEncoding.EncodeToString([]byte(`{"k":{"Hash":0},"t":1}`)))
-	f.Fuzz(func(t *testing.T, token string) {
+	corpus.Add(token)
+	corpus.Add("")
+	corpus.Add(base64.RawURLEncoding.EncodeToString([]byte(`{"k":{"Hash":0},"t":1}`)))
+	corpus.Fuzz(func(t *testing.T, token string) {
 		p, err := Parse(token)
 		if err != nil || p == nil {
 			return

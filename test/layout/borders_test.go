@@ -47,6 +47,7 @@ var borders = []borderRow{
 	{tree: "pkg/kvevents", ours: []string{"pkg/zmtp"}, theirs: []string{"github.com/vmihailenco/msgpack/v5", "github.com/tinylib/msgp"}},
 	{tree: "pkg/index", ours: []string{"pkg/fingerprint"}, never: append([]string{"google.golang.org/grpc"}, kubernetes...)},
 	{tree: "pkg/routing", ours: []string{"pkg/index", "pkg/fingerprint"}, never: append([]string{"google.golang.org/grpc"}, kubernetes...)},
+	{tree: "pkg/tokenizer", theirs: []string{}},
 	{
 		tree:  "pkg/apis",
 		never: []string{"k8s.io/apiserver", "k8s.io/client-go", "sigs.k8s.io/controller-runtime", "google.golang.org/grpc", "pkg/registry", "pkg/adapters"},
@@ -61,14 +62,17 @@ var borders = []borderRow{
 	{tree: "pkg/storage", never: []string{"k8s.io/apiserver"}},
 	{tree: "pkg/certs", never: []string{"k8s.io/apiserver"}},
 	{tree: "pkg/apiserver", ours: []string{
-		"pkg/fingerprint", "pkg/index", "pkg/routing", "pkg/apis", "pkg/generated", "pkg/adapters",
+		"pkg/fingerprint", "pkg/index", "pkg/routing", "pkg/tokenizer", "pkg/apis", "pkg/generated", "pkg/adapters",
 		"pkg/registry", "pkg/indexserver", "pkg/storage", "pkg/certs",
 	}, never: []string{"sigs.k8s.io/controller-runtime"}},
 	{
 		tree: "pkg/subscriber", ours: []string{"pkg/zmtp", "pkg/kvevents", "pkg/fingerprint", "pkg/generated/proto"},
 		tests: []string{"pkg/index", "pkg/indexserver/indexservertest"}, never: append([]string{"k8s.io/apiserver"}, servers...),
 	},
-	{tree: "pkg/client/routing", ours: []string{"pkg/fingerprint", "pkg/generated/proto"}, never: append(append([]string{}, kubernetes...), servers...)},
+	{
+		tree: "pkg/client/routing", ours: []string{"pkg/fingerprint", "pkg/generated/proto"},
+		tests: []string{"pkg/index", "pkg/indexserver/indexservertest"}, never: append(append([]string{}, kubernetes...), servers...),
+	},
 	{tree: "pkg/controller", ours: managed, never: servers},
 	{tree: "pkg/webhook", ours: managed, never: servers},
 	{tree: "pkg/gateway", ours: managed, never: servers},

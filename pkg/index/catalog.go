@@ -9,29 +9,28 @@ import (
 	"cmp"
 	"maps"
 	"slices"
-	"time"
 )
 
 // catalog says which sessions serve which tenant, model and hash scheme.
-type catalog map[string]map[string]map[string]map[*session]struct{}
+type catalog map[string]map[string]map[string]map[*Session]struct{}
 
-func (c catalog) add(s *session) {
+func (c catalog) add(s *Session) {
 	h := s.hello
 	if c[h.Tenant] == nil {
-		c[h.Tenant] = map[string]map[string]map[*session]struct{}{}
+		c[h.Tenant] = map[string]map[string]map[*Session]struct{}{}
 	}
 	models := c[h.Tenant]
 	if models[h.Model] == nil {
-		models[h.Model] = map[string]map[*session]struct{}{}
+		models[h.Model] = map[string]map[*Session]struct{}{}
 	}
 	schemes := models[h.Model]
 	if schemes[h.HashScheme] == nil {
-		schemes[h.HashScheme] = map[*session]struct{}{}
+		schemes[h.HashScheme] = map[*Session]struct{}{}
 	}
 	schemes[h.HashScheme][s] = struct{}{}
 }
 
-func (c catalog) remove(s *session) {
+func (c catalog) remove(s *Session) {
 	h := s.hello
 	models := c[h.Tenant]
 	schemes := models[h.Model]
@@ -86,36 +85,18 @@ func (c catalog) schemes(tenant, model, scheme string) ([]string, Knowledge) {
 	return []string{scheme}, Known
 }
 
-// Candidate is a holder that serves a model, whatever it holds.
-type Candidate struct {
-	Holder  Holder
-	Backend Backend
-	State   State
-	// Exact is false for a holder that has more than it could report.
-	Exact bool
-	// Sequence is the holder's last applied delta, LastEvent its newest event.
-	Sequence  uint64
-	LastEvent time.Time
-	Stats     *Stats
-}
-
-// Serving returns the holders of a model, ordered by holder. An empty scheme
-// means all of them.
-func (x *Index) Serving(tenant, model, scheme string) []Candidate {
+// Serving appends the sessions of a model's holders, ordered by holder. An empty
+// scheme means all of them.
+func (x *Index) Serving(tenant, model, scheme string, dst []*Session) ([]*Session, Knowledge) {
 	x.mu.RLock()
 	defer x.mu.RUnlock()
-	schemes, _ := x.catalog.schemes(tenant, model, scheme)
-	var candidates []Candidate
+	schemes, known := x.catalog.schemes(tenant, model, scheme)
+	start := len(dst)
 	for _, name := range schemes {
-		for s := range x.catalog[tenant][model][name] {
-			candidates = append(candidates, Candidate{
-				Holder: s.hello.Holder, Backend: s.hello.Backend, State: s.state(), Exact: !s.current.confidence.unsure(),
-				Sequence: s.sequence, LastEvent: s.lastEvent, Stats: s.stats,
-			})
-		}
+		dst = slices.AppendSeq(dst, maps.Keys(x.catalog[tenant][model][name]))
 	}
-	slices.SortFunc(candidates, func(a, b Candidate) int { return a.Holder.Compare(b.Holder) })
-	return candidates
+	slices.SortFunc(dst[start:], func(a, b *Session) int { return a.hello.Holder.Compare(b.hello.Holder) })
+	return dst, known
 }
 
 // BlockSizes returns the block sizes in which a model's prefixes are held,

@@ -14,6 +14,8 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+
+	"inferencecache.io/inference-cache/test/mutation"
 )
 
 const histories = 10_000
@@ -30,8 +32,9 @@ func TestHistories(t *testing.T) {
 }
 
 func FuzzHistories(f *testing.F) {
-	f.Add(uint64(1), uint8(80))
-	f.Fuzz(func(t *testing.T, seed uint64, steps uint8) {
+	corpus := mutation.New(f, 100)
+	corpus.Add(uint64(1), uint8(80))
+	corpus.Fuzz(func(t *testing.T, seed uint64, steps uint8) {
 		if msg := playHistory(seed, int(steps)); msg != "" {
 			t.Fatalf("seed %d: %s", seed, msg)
 		}
@@ -286,10 +289,10 @@ func difference(want, got any) string {
 }
 
 func (p *player) compareLookup(adapter string, chain []uint64, prompt int) string {
-	got, _ := p.x.Lookup(Query{Tenant: "ns", Model: "m", Adapter: adapter, Chains: []Chain{{16, chain}}, PromptTokens: prompt}, nil)
+	got, _ := p.x.Lookup(&Query{Tenant: "ns", Model: "m", Adapter: adapter, Chains: []Chain{{16, chain}}, PromptTokens: prompt}, nil)
 	have := map[Holder][3]any{}
 	for _, m := range got {
-		have[m.Holder] = [3]any{m.Tokens, m.Exact, m.Inferred}
+		have[m.Session.Holder()] = [3]any{int(m.Tokens), m.Exact, m.Inferred}
 	}
 	if prompt > 0 {
 		chain = chain[:(prompt-1)/16]

@@ -10,7 +10,7 @@ import "time"
 // holding is everything that one holder has: the state of its session, or the
 // part of a snapshot that has arrived so far.
 type holding struct {
-	session *session
+	session *Session
 	// staged holdings are invisible to every reader.
 	staged   bool
 	declared *declarations
@@ -39,7 +39,7 @@ type shelf struct {
 	blocks, salted int64
 }
 
-func newHolding(s *session, staged bool) *holding {
+func newHolding(s *Session, staged bool) *holding {
 	return &holding{
 		session: s, staged: staged, declared: newDeclarations(),
 		units: map[unitKey]*unit{}, byDirectory: map[*directory]*shelf{},

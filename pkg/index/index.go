@@ -56,15 +56,17 @@ type Index struct {
 	options Options
 	started time.Time
 	version atomic.Uint64
+	// stale counts the sessions whose state the index does not have.
+	stale atomic.Int64
 
 	mu        sync.RWMutex
 	families  map[familyKey]*family
-	sessions  map[Holder]*session
-	byStream  map[Stream]*session
-	byBackend map[Backend]map[*session]struct{}
+	sessions  map[Holder]*Session
+	byStream  map[Stream]*Session
+	byBackend map[Backend]map[*Session]struct{}
 	catalog   catalog
 	// unsure are the holders that could not report all they hold.
-	unsure map[*session]struct{}
+	unsure map[*Session]struct{}
 	arena  arena
 	// unswept are the directories with something to clear up.
 	unswept map[*directory]struct{}
@@ -79,12 +81,12 @@ func New(options Options, now time.Time) *Index {
 		options:   options.withDefaults(),
 		started:   now,
 		families:  map[familyKey]*family{},
-		sessions:  map[Holder]*session{},
-		byStream:  map[Stream]*session{},
-		byBackend: map[Backend]map[*session]struct{}{},
+		sessions:  map[Holder]*Session{},
+		byStream:  map[Stream]*Session{},
+		byBackend: map[Backend]map[*Session]struct{}{},
 		catalog:   catalog{},
 		unswept:   map[*directory]struct{}{},
-		unsure:    map[*session]struct{}{},
+		unsure:    map[*Session]struct{}{},
 	}
 }
 
@@ -97,24 +99,11 @@ func (x *Index) Version() uint64 { return x.version.Load() }
 // Complete reports whether the index has the state of every holder it knows
 // and has waited for those it does not know.
 func (x *Index) Complete(now time.Time) bool {
-	x.mu.RLock()
-	defer x.mu.RUnlock()
-	return x.warm(now) && x.allCurrent(nil)
+	return x.warm(now) && x.stale.Load() == 0
 }
 
 func (x *Index) warm(now time.Time) bool {
 	return !now.Before(x.started.Add(x.options.WarmUp))
-}
-
-// allCurrent reports whether every session that passes a filter is up to date.
-// It walks the holders, not their blocks.
-func (x *Index) allCurrent(filter func(*session) bool) bool {
-	for _, s := range x.sessions {
-		if (filter == nil || filter(s)) && (s.state() == Rebuilding || s.state() == Suspect) {
-			return false
-		}
-	}
-	return true
 }
 
 // Expire drops holders whose lease is over or who do not send the snapshot that
@@ -129,7 +118,7 @@ func (x *Index) Expire(now time.Time) {
 			continue
 		}
 		if s.current.expireInferred(now) {
-			x.version.Add(1)
+			x.changed(s)
 		}
 	}
 	x.sweep(sweepPerExpire)

@@ -38,10 +38,10 @@ func BenchmarkLookup(b *testing.B) {
 		b.Run(fmt.Sprintf("%dx%d", size.holders, size.blocks), func(b *testing.B) {
 			x, chain := stair(b, size.holders, size.blocks)
 			q := Query{Tenant: "ns", Model: "m", Chains: []Chain{{16, chain}}}
-			var dst []Match
+			var dst []Hit
 			b.ReportAllocs()
 			for b.Loop() {
-				dst, _ = x.Lookup(q, dst[:0])
+				dst, _ = x.Lookup(&q, dst[:0])
 			}
 			if len(dst) != size.holders {
 				b.Fatalf("%d matches", len(dst))

@@ -74,7 +74,7 @@ func TestReuse(t *testing.T) {
 			x := New(Options{}, start)
 			s := open(t, x, helloOf("a", 1))
 			apply(t, x, s, 1, append(declare(tc.groups...), tc.changes...)...)
-			got, _ := x.Lookup(Query{Tenant: "ns", Model: "m", Chains: []Chain{{16, chain}}, PromptTokens: tc.prompt}, nil)
+			got, _ := x.Lookup(&Query{Tenant: "ns", Model: "m", Chains: []Chain{{16, chain}}, PromptTokens: tc.prompt}, nil)
 			if tc.want == nil {
 				if len(got) != 0 {
 					t.Fatalf("got %+v, want nothing", got[0])
@@ -84,7 +84,7 @@ func TestReuse(t *testing.T) {
 			if len(got) != 1 {
 				t.Fatalf("got %d matches, want 1", len(got))
 			}
-			if have := (want{got[0].Tokens, got[0].Exact, got[0].Inferred, got[0].Tier}); have != *tc.want {
+			if have := (want{int(got[0].Tokens), got[0].Exact, got[0].Inferred, got[0].Coldest()}); have != *tc.want {
 				t.Errorf("got %+v, want %+v", have, *tc.want)
 			}
 		})
@@ -103,11 +103,11 @@ func TestGroupsOfTwoBlockSizes(t *testing.T) {
 		Change{Op: Store, ScopeID: 1, GroupIndex: 1, Parent: 3, HasParent: true, Depth: 3, Hashes: []uint64{4}},
 	)
 	chains := []Chain{{32, []uint64{100, 101, 102}}, {16, []uint64{1, 2, 3, 4, 5, 6}}}
-	got, _ := x.Lookup(Query{Tenant: "ns", Model: "m", Chains: chains}, nil)
+	got, _ := x.Lookup(&Query{Tenant: "ns", Model: "m", Chains: chains}, nil)
 	if len(got) != 1 || got[0].Tokens != 64 || !got[0].Exact {
 		t.Fatalf("got %+v, want 64 tokens, exact", got)
 	}
-	got, _ = x.Lookup(Query{Tenant: "ns", Model: "m", Chains: chains[:1]}, nil)
+	got, _ = x.Lookup(&Query{Tenant: "ns", Model: "m", Chains: chains[:1]}, nil)
 	if len(got) != 1 || got[0].Tokens != 96 || got[0].Exact {
 		t.Fatalf("without a chain for the second group: got %+v, want 96 tokens as a bound", got)
 	}
@@ -142,12 +142,12 @@ func TestKnowledge(t *testing.T) {
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
-			if _, got := x.Lookup(Query{Tenant: tc.tenant, Model: tc.model, HashScheme: tc.scheme}, nil); got != tc.want {
+			if _, got := x.Lookup(&Query{Tenant: tc.tenant, Model: tc.model, HashScheme: tc.scheme}, nil); got != tc.want {
 				t.Errorf("knowledge = %d, want %d", got, tc.want)
 			}
 		})
 	}
-	if _, got := New(Options{}, start).Lookup(Query{}, nil); got != Empty {
+	if _, got := New(Options{}, start).Lookup(&Query{}, nil); got != Empty {
 		t.Errorf("knowledge of an empty index = %d", got)
 	}
 }

@@ -41,7 +41,7 @@ func (x *Index) Delta(stream Stream, sequence uint64, changes []Change, eventTim
 	s.sequence = sequence
 	s.fresh = s.fresh && s.sequence < s.target
 	s.sawEvent(eventTime, now)
-	x.version.Add(1)
+	x.changed(s)
 	return Applied, nil
 }
 
@@ -55,7 +55,7 @@ func (*Index) declare(h *holding, declared *declarations) {
 }
 
 // noteSure keeps the list of holders that are not sure of what they hold.
-func (x *Index) noteSure(s *session) {
+func (x *Index) noteSure(s *Session) {
 	if s.current.confidence.unsure() {
 		x.unsure[s] = struct{}{}
 	} else {
@@ -64,12 +64,12 @@ func (x *Index) noteSure(s *session) {
 }
 
 // gap stops a session until it has sent a snapshot. What it has stays visible.
-func (x *Index) gap(s *session, sequence uint64) Outcome {
+func (x *Index) gap(s *Session, sequence uint64) Outcome {
 	s.gaps++
 	s.awaiting = true
 	s.target = max(s.target, sequence)
 	x.unstage(s)
-	x.version.Add(1)
+	x.changed(s)
 	return Gap
 }
 
@@ -109,11 +109,11 @@ func (x *Index) Snapshot(stream Stream, c Chunk, now time.Time) error {
 	if c.Last {
 		x.promote(s, now)
 	}
-	x.version.Add(1)
+	x.changed(s)
 	return nil
 }
 
-func (x *Index) stage(s *session, c Chunk, now time.Time) error {
+func (x *Index) stage(s *Session, c Chunk, now time.Time) error {
 	st := s.staged
 	if st == nil || st.nextChunk != c.Number || st.sequence != c.Sequence {
 		return fmt.Errorf("%w: out of order", errInvalid)
@@ -129,7 +129,7 @@ func (x *Index) stage(s *session, c Chunk, now time.Time) error {
 }
 
 // promote makes a complete snapshot the holder's state.
-func (x *Index) promote(s *session, now time.Time) {
+func (x *Index) promote(s *Session, now time.Time) {
 	old := s.current
 	s.current, s.sequence = s.staged.holding, s.staged.sequence
 	s.current.show()
@@ -165,7 +165,7 @@ func (x *Index) SetStats(stream Stream, stats Stats) error {
 		return err
 	}
 	s.stats = &stats
-	x.version.Add(1)
+	x.changed(s)
 	return nil
 }
 
@@ -181,7 +181,7 @@ func (x *Index) Sequence(stream Stream) (uint64, error) {
 }
 
 // sawEvent moves the event times. An engine's clock ahead of ours counts as now.
-func (s *session) sawEvent(at, now time.Time) {
+func (s *Session) sawEvent(at, now time.Time) {
 	if at.IsZero() {
 		return
 	}

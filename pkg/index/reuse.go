@@ -36,7 +36,7 @@ type partialRule struct {
 }
 
 // rules collects the groups of a holder that live in this family.
-func (sc *scratch) rules(f *family, s *session) rules {
+func (sc *scratch) rules(f *family, s *Session) rules {
 	r := rules{step: 1}
 	first := true
 	for _, g := range s.current.declared.groups {

@@ -26,7 +26,7 @@ type scratch struct {
 	partial map[*unit][]uint16
 	// touched are the holders with several groups that have something of the
 	// chain, single the others.
-	touched map[*session]struct{}
+	touched map[*Session]struct{}
 	single  []single
 	path    []place
 }
@@ -40,7 +40,7 @@ type single struct {
 var scratches = sync.Pool{New: func() any {
 	return &scratch{
 		lengths: map[*directory]int{}, reaches: map[*directory][]reach{},
-		partial: map[*unit][]uint16{}, touched: map[*session]struct{}{},
+		partial: map[*unit][]uint16{}, touched: map[*Session]struct{}{},
 	}
 }}
 

@@ -26,9 +26,16 @@ var (
 	ErrStaleEpoch = errors.New("a newer epoch of this holder is known")
 )
 
-// session is a holder with its epoch and sequence.
-type session struct {
-	hello     Hello
+// Session is a holder with its epoch and sequence. Its exported methods take no
+// lock and are safe for concurrent use.
+type Session struct {
+	standing standing
+	// hello names the session; current is the newest one, which differs in what
+	// does not name it.
+	hello  Hello
+	newest Hello
+	// stale sessions count as such in the index.
+	stale     bool
 	stream    Stream
 	connected bool
 	leaseEnd  time.Time
@@ -79,7 +86,8 @@ const (
 	Ignored
 )
 
-func (s *session) state() State {
+// stateNow is the state that follows from what the writer knows.
+func (s *Session) stateNow() State {
 	switch {
 	case !s.connected:
 		return Suspect
@@ -94,7 +102,7 @@ func (s *session) state() State {
 }
 
 // withholds reports whether the session has been asked for a snapshot for too long.
-func (s *session) withholds(now time.Time, patience time.Duration) bool {
+func (s *Session) withholds(now time.Time, patience time.Duration) bool {
 	switch {
 	case !s.awaiting:
 		s.awaitingSince = time.Time{}
@@ -121,23 +129,23 @@ func (x *Index) Open(h Hello, now time.Time) (Stream, OpenReply, error) {
 	}
 	delete(x.byStream, s.stream)
 	x.lastStream++
-	s.stream, s.connected, s.hello = x.lastStream, true, h
+	s.stream, s.connected, s.newest = x.lastStream, true, h
 	x.byStream[s.stream] = s
 	x.unstage(s)
 	s.target = h.LastSequence
 	s.awaiting = !s.canResume(h)
-	x.version.Add(1)
+	x.changed(s)
 	return s.stream, OpenReply{SnapshotWanted: s.awaiting, ResumeFrom: s.sequence + 1}, nil
 }
 
 // continues reports whether a hello speaks of the state that the session has.
-func (s *session) continues(h Hello) bool {
+func (s *Session) continues(h Hello) bool {
 	return s.hello.Epoch == h.Epoch && s.hello.Tenant == h.Tenant && s.hello.Model == h.Model &&
 		s.hello.HashScheme == h.HashScheme && s.hello.Backend == h.Backend
 }
 
 // canResume reports whether the holder can send everything after the applied sequence.
-func (s *session) canResume(h Hello) bool {
+func (s *Session) canResume(h Hello) bool {
 	if s.sequence > h.LastSequence {
 		return false
 	}
@@ -145,17 +153,18 @@ func (s *session) canResume(h Hello) bool {
 }
 
 // replaceSession starts a session anew; what an earlier epoch held is gone.
-func (x *Index) replaceSession(old *session, h Hello) *session {
+func (x *Index) replaceSession(old *Session, h Hello) *Session {
 	if old != nil {
 		x.dropSession(old)
 	}
-	s := &session{hello: h, fresh: true}
+	s := &Session{hello: h, newest: h, fresh: true}
+	s.standing.id = idOf(h.Holder)
 	s.current = newHolding(s, false)
 	x.sessions[h.Holder] = s
 	x.catalog.add(s)
 	if h.Backend != (Backend{}) {
 		if x.byBackend[h.Backend] == nil {
-			x.byBackend[h.Backend] = map[*session]struct{}{}
+			x.byBackend[h.Backend] = map[*Session]struct{}{}
 		}
 		x.byBackend[h.Backend][s] = struct{}{}
 	}
@@ -174,10 +183,11 @@ func (x *Index) Close(stream Stream, now time.Time) {
 	s.connected = false
 	s.leaseEnd = now.Add(x.options.Lease)
 	x.unstage(s)
-	x.version.Add(1)
+	x.changed(s)
 }
 
-func (x *Index) dropSession(s *session) {
+func (x *Index) dropSession(s *Session) {
+	x.countStale(s, false)
 	x.unstage(s)
 	x.dropHolding(s.current)
 	delete(x.sessions, s.hello.Holder)
@@ -192,7 +202,7 @@ func (x *Index) dropSession(s *session) {
 	x.version.Add(1)
 }
 
-func (x *Index) unstage(s *session) {
+func (x *Index) unstage(s *Session) {
 	if s.staged != nil {
 		x.dropHolding(s.staged.holding)
 		s.staged = nil
@@ -200,7 +210,7 @@ func (x *Index) unstage(s *session) {
 }
 
 // sessionOf returns the session whose current stream this is.
-func (x *Index) sessionOf(stream Stream) (*session, error) {
+func (x *Index) sessionOf(stream Stream) (*Session, error) {
 	s, ok := x.byStream[stream]
 	if !ok {
 		return nil, ErrSuperseded

@@ -55,10 +55,10 @@ func apply(t *testing.T, x *Index, s Stream, sequence uint64, changes ...Change)
 
 // reused returns what a holder reuses of a chain, or −1 when it is not in the answer.
 func reused(x *Index, pod string, promptTokens int, chain ...uint64) int {
-	got, _ := x.Lookup(Query{Tenant: "ns", Model: "m", Chains: []Chain{{16, chain}}, PromptTokens: promptTokens}, nil)
+	got, _ := x.Lookup(&Query{Tenant: "ns", Model: "m", Chains: []Chain{{16, chain}}, PromptTokens: promptTokens}, nil)
 	for _, m := range got {
-		if m.Holder.Pod == pod {
-			return m.Tokens
+		if m.Session.Holder().Pod == pod {
+			return int(m.Tokens)
 		}
 	}
 	return -1
@@ -154,7 +154,7 @@ func TestNewerStreamSupersedes(t *testing.T) {
 		t.Errorf("a snapshot on the old stream gives %v, want %v", err, ErrSuperseded)
 	}
 	x.Close(old, start)
-	if got := x.Serving("ns", "m", "")[0].State; got != Live {
+	if got := onlySession(x).State(); got != Live {
 		t.Errorf("closing the old stream makes the holder %v", got)
 	}
 }
@@ -172,7 +172,7 @@ func TestLease(t *testing.T) {
 		t.Error("the index is complete beside a suspect holder")
 	}
 	x.Expire(start.Add(time.Minute))
-	if _, known := x.Lookup(Query{Tenant: "ns", Model: "m"}, nil); known != Empty {
+	if _, known := x.Lookup(&Query{Tenant: "ns", Model: "m"}, nil); known != Empty {
 		t.Errorf("after the lease the index knows %v, want Empty", known)
 	}
 	if len(x.families) != 0 || len(x.byBackend) != 0 || len(x.byStream) != 0 {
@@ -243,4 +243,9 @@ func TestEventTimes(t *testing.T) {
 	if !views[0].FirstEvent.Equal(start.Add(-time.Minute)) || !views[0].LastEvent.Equal(start) {
 		t.Errorf("events from %v to %v, want the first one and never a time ahead of ours", views[0].FirstEvent, views[0].LastEvent)
 	}
+}
+
+func onlySession(x *Index) *Session {
+	serving, _ := x.Serving("ns", "m", "", nil)
+	return serving[0]
 }

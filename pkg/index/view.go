@@ -72,7 +72,7 @@ func (x *Index) BackendHolders(b Backend, now time.Time) ([]HolderView, bool) {
 	complete := x.warm(now)
 	for s := range of {
 		v := s.view()
-		complete = complete && v.State != Rebuilding && v.State != Suspect
+		complete = complete && v.State.current()
 		views = append(views, v)
 	}
 	slices.SortFunc(views, func(a, b HolderView) int { return a.Holder.Compare(b.Holder) })
@@ -89,7 +89,7 @@ func (x *Index) Holders(now time.Time) ([]HolderView, bool) {
 		views = append(views, s.view())
 	}
 	slices.SortFunc(views, func(a, b HolderView) int { return a.Holder.Compare(b.Holder) })
-	return views, x.warm(now) && x.allCurrent(nil)
+	return views, x.Complete(now)
 }
 
 // Prefixes returns the number of distinct blocks by tenant: a block that several
@@ -106,11 +106,11 @@ func (x *Index) Prefixes() map[string]int64 {
 	return counts
 }
 
-func (s *session) view() HolderView {
-	h := s.hello
+func (s *Session) view() HolderView {
+	h := s.newest
 	v := HolderView{
 		Holder: h.Holder, Backend: h.Backend, Tenant: h.Tenant, Model: h.Model, HashScheme: h.HashScheme,
-		Engine: h.Engine, State: s.state(), Epoch: h.Epoch, Sequence: s.sequence,
+		Engine: h.Engine, State: s.stateNow(), Epoch: h.Epoch, Sequence: s.sequence,
 		FirstEvent: s.firstEvent, LastEvent: s.lastEvent, Groups: s.current.declared.sortedGroups(),
 		Confidence: s.current.confidence, Prefixes: s.current.prefixes, Blocks: s.current.blocks,
 		Stats: s.stats, ClientVersion: h.ClientVersion, Duplicates: s.duplicates, Gaps: s.gaps,

@@ -17,14 +17,14 @@ const hotHitRate = 0.1
 
 // hotReplicas returns the replicas whose own statistics show a working cache,
 // best hit rate first.
-func hotReplicas(serving []index.Candidate) []Replica {
+func hotReplicas(serving []*index.Session) []Replica {
 	var hot []Replica
 	for _, c := range serving {
-		rate, ok := hitRate(c.Stats)
-		if !ok || rate < hotHitRate || trust(c.State) != 0 {
+		rate, ok := hitRate(c.Stats())
+		if !ok || rate < hotHitRate || trust(c.State()) != 0 {
 			continue
 		}
-		hot = append(hot, Replica{Match: matchOf(c), Score: rate})
+		hot = append(hot, Replica{Match: standingOf(c), Score: rate})
 	}
 	slices.SortStableFunc(hot, func(a, b Replica) int {
 		return cmp.Or(cmp.Compare(b.Score, a.Score), compareLoad(a.Stats, b.Stats), a.Holder.Compare(b.Holder))
@@ -41,22 +41,27 @@ func hitRate(s *index.Stats) (float64, bool) {
 }
 
 // affine picks a replica by the head of the prompt.
-func affine(in resolved, serving []index.Candidate) (Replica, bool) {
+func affine(in resolved, serving []*index.Session) (Replica, bool) {
 	if !in.hasHead {
 		return Replica{}, false
 	}
-	best, most, found := index.Candidate{}, uint64(0), false
+	best, most, found := (*index.Session)(nil), uint64(0), false
 	for _, c := range serving {
-		if trust(c.State) != 0 {
+		if trust(c.State()) != 0 {
 			continue
 		}
-		if w := weight(in.head, c.Holder); !found || w > most {
+		if w := weight(in.head, c.Holder()); !found || w > most {
 			best, most, found = c, w, true
 		}
 	}
-	return Replica{Match: matchOf(best)}, found
+	if !found {
+		return Replica{}, false
+	}
+	return Replica{Match: standingOf(best)}, true
 }
 
-func matchOf(c index.Candidate) index.Match {
-	return index.Match{Holder: c.Holder, Backend: c.Backend, State: c.State, Sequence: c.Sequence, LastEvent: c.LastEvent, Stats: c.Stats, Tier: index.T1, Exact: c.Exact}
+// standingOf is a holder with no match.
+func standingOf(s *index.Session) Match {
+	m := matchOf(&index.Hit{Session: s, Exact: s.Exact()})
+	return m
 }

@@ -18,14 +18,14 @@ import (
 // replicas that are equal in everything else would have it computed again in
 // every comparison.
 type standing struct {
-	*index.Match
+	*Match
 	weight uint64
 }
 
 // rank orders matches by reused tokens, then by the coldest tier they need, then
 // by load, and spreads what is still equal by hashing the prompt's head. It
 // changes the matches' tokens when the caller counts them differently.
-func rank(r *Request, in resolved, matches []index.Match) []Replica {
+func rank(r *Request, in resolved, matches []Match) []Replica {
 	standings := make([]standing, len(matches))
 	for i := range matches {
 		m := &matches[i]
@@ -65,7 +65,7 @@ func countTokens(counts []int32, blocks int) int {
 	return min(total, math.MaxInt32)
 }
 
-func hitProbability(m *index.Match) float64 {
+func hitProbability(m *Match) float64 {
 	switch {
 	case m.Tokens == 0:
 		return 0

@@ -6,6 +6,8 @@ SPDX-License-Identifier: Apache-2.0
 package routing
 
 import (
+	"time"
+
 	"inferencecache.io/inference-cache/pkg/fingerprint"
 	"inferencecache.io/inference-cache/pkg/index"
 )
@@ -84,7 +86,7 @@ type Response struct {
 
 // Replica is one engine rank in an answer.
 type Replica struct {
-	index.Match
+	Match
 	// Score is the number of prompt tokens that need no prefill.
 	Score float64
 	// HitProbability is 1 when the match is the engine's own word and its stream
@@ -97,6 +99,28 @@ type Replica struct {
 type Index interface {
 	BlockSizes(tenant, model, scheme, adapter string) ([]uint32, index.Knowledge)
 	ChainsTo(tenant, model, scheme, adapter string, hash uint64) ([]index.Chain, index.Knowledge)
-	Lookup(q index.Query, dst []index.Match) ([]index.Match, index.Knowledge)
-	Serving(tenant, model, scheme string) []index.Candidate
+	Lookup(q *index.Query, dst []index.Hit) ([]index.Hit, index.Knowledge)
+	Serving(tenant, model, scheme string, dst []*index.Session) ([]*index.Session, index.Knowledge)
+}
+
+// Match is what one holder will reuse of a prompt.
+type Match struct {
+	Holder          index.Holder
+	Backend         index.Backend
+	HashScheme      string
+	State           index.State
+	Tokens, Blocks  int
+	Tier            index.Tier
+	Exact, Inferred bool
+	Sequence        uint64
+	LastEvent       time.Time
+	Stats           *index.Stats
+}
+
+func matchOf(h *index.Hit) Match {
+	s := h.Session
+	return Match{
+		Holder: s.Holder(), Backend: s.Backend(), HashScheme: s.HashScheme(), State: s.State(), Tokens: int(h.Tokens), Blocks: int(h.Blocks),
+		Tier: h.Coldest(), Exact: h.Exact, Inferred: h.Inferred, Sequence: s.Sequence(), LastEvent: s.LastEvent(), Stats: s.Stats(),
+	}
 }

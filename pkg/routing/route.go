@@ -32,10 +32,14 @@ func Route(ctx context.Context, x Index, r *Request) Response {
 	if ctx.Err() != nil {
 		return Response{Reason: Timeout}
 	}
-	matches, _ := x.Lookup(index.Query{
+	hits, _ := x.Lookup(&index.Query{
 		Tenant: r.Tenant, Model: r.Model, HashScheme: r.HashScheme, Adapter: r.Adapter,
 		Chains: in.chains, PromptTokens: in.tokens,
 	}, nil)
+	matches := make([]Match, len(hits))
+	for i := range hits {
+		matches[i] = matchOf(&hits[i])
+	}
 	out.Replicas = rank(r, in, matches)
 	if len(out.Replicas) > 0 && out.Replicas[0].Tokens > 0 {
 		out.Reason = PrefixMatch
@@ -65,7 +69,7 @@ func unknown(k index.Knowledge) (Reason, bool) {
 // fallBack fills an answer for a prompt that nobody certainly holds. Replicas
 // that may hold it stay in the answer, with no tokens.
 func (o *Response) fallBack(x Index, r *Request, in resolved) {
-	serving := x.Serving(r.Tenant, r.Model, r.HashScheme)
+	serving, _ := x.Serving(r.Tenant, r.Model, r.HashScheme, nil)
 	if r.PrefixHash != nil && len(r.Chain) == 0 {
 		if hot := hotReplicas(serving); len(hot) > 0 {
 			o.Reason, o.Replicas = TenantHot, hot

@@ -11,17 +11,15 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"path/filepath"
-	"time"
 
 	pb "inferencecache.io/inference-cache/pkg/generated/proto/inferencecache/v1alpha1"
 	"inferencecache.io/inference-cache/test/engine/progress"
 	"inferencecache.io/inference-cache/test/engine/sim"
+	"inferencecache.io/inference-cache/test/programs"
 )
 
 const (
 	tenant = "team"
-	// patience is for what has to happen, on an overloaded machine.
-	patience = 2 * time.Minute
 	// steps is how much happens in one history.
 	steps = 16
 	// settled answers in a row show that everything has found together; all of
@@ -48,11 +46,11 @@ type history struct {
 	name   string
 	dir    string
 	random *rand.Rand
-	server *server
+	server *programs.Server
 	engine *sim.Engine
 	load   *sim.Workload
 	// subscriber is nil while it is dead; metrics is where it shows its own.
-	subscriber *process
+	subscriber *programs.Process
 	metrics    string
 	// lost: some message can never be had again.
 	lost bool
@@ -60,14 +58,14 @@ type history struct {
 	kills, restarts, hits int
 }
 
-func newHistory(s *server, dir string, number int) (*history, error) {
+func newHistory(s *programs.Server, dir string, number int) (*history, error) {
 	kinds := engines()
 	cfg := kinds[number%len(kinds)]
 	cfg.Seed, cfg.Blocks = uint64(number+1), 160
 	var metrics string
 	for _, address := range []*string{&cfg.EventsAddress, &cfg.ReplayAddress, &metrics} {
 		var err error
-		if *address, err = freeAddress(); err != nil {
+		if *address, err = programs.FreeAddress(); err != nil {
 			return nil, err
 		}
 	}
@@ -102,7 +100,7 @@ func (h *history) end(ctx context.Context) error {
 		return fmt.Errorf("%s, healing: %w", h.name, err)
 	}
 	if err := h.judge(ctx); err != nil {
-		return fmt.Errorf("%s, in the end: %w\n%s", h.name, err, tail(filepath.Join(h.dir, h.name+".log")))
+		return fmt.Errorf("%s, in the end: %w\n%s", h.name, err, programs.Tail(filepath.Join(h.dir, h.name+".log")))
 	}
 	return nil
 }
@@ -111,7 +109,7 @@ func (h *history) end(ctx context.Context) error {
 func (h *history) close() error {
 	err := h.engine.Close()
 	if h.subscriber != nil {
-		err = errors.Join(err, h.subscriber.kill())
+		err = errors.Join(err, h.subscriber.Kill())
 	}
 	return err
 }
@@ -124,11 +122,11 @@ func (h *history) step(ctx context.Context) error {
 	case n < 14:
 		return h.toggleSubscriber()
 	case n == 14:
-		return h.server.restart()
+		return h.server.Restart()
 	case n < 17:
 		h.restarts++
-		binaries.starting.Lock()
-		defer binaries.starting.Unlock()
+		binaries.Lock()
+		defer binaries.Unlock()
 		return h.engine.Restart()
 	case n == 17:
 		h.engine.DropLive(1 + h.random.IntN(3))
@@ -158,7 +156,7 @@ func (h *history) turns(ctx context.Context, n int) error {
 func (h *history) toggleSubscriber() error {
 	if h.subscriber != nil {
 		h.kills++
-		err := h.subscriber.kill()
+		err := h.subscriber.Kill()
 		h.subscriber = nil
 		if err != nil || h.random.IntN(3) == 0 {
 			return err
@@ -170,13 +168,16 @@ func (h *history) toggleSubscriber() error {
 func (h *history) subscribe() error {
 	engine := h.engine.Config()
 	var err error
-	h.subscriber, err = start(filepath.Join(h.dir, h.name+".log"), binaries.subscriber,
-		"--engine-endpoint="+h.engine.EventsEndpoint(), "--engine-replay-endpoint="+h.engine.ReplayEndpoint(),
-		"--engine-metrics-url=", "--hash-scheme="+engine.Engine,
-		"--server="+h.server.grpc, "--token-file="+h.server.tokenFile(), "--ca-file="+h.server.caFile(),
-		"--replica-id="+h.name, "--tenant-id="+tenant, "--model-id="+h.name,
-		"--window=5ms", "--metrics-bind-address="+h.metrics,
-	)
+	h.subscriber, err = binaries.Start(programs.Command{
+		Path: binaries.subscriber, Log: filepath.Join(h.dir, h.name+".log"),
+		Args: []string{
+			"--engine-endpoint=" + h.engine.EventsEndpoint(), "--engine-replay-endpoint=" + h.engine.ReplayEndpoint(),
+			"--engine-metrics-url=", "--hash-scheme=" + engine.Engine,
+			"--server=" + h.server.Address(), "--token-file=" + h.server.TokenFile(), "--ca-file=" + h.server.CAFile(),
+			"--replica-id=" + h.name, "--tenant-id=" + tenant, "--model-id=" + h.name,
+			"--window=5ms", "--metrics-bind-address=" + h.metrics,
+		},
+	})
 	return err
 }
 
@@ -202,13 +203,13 @@ func (h *history) heal(ctx context.Context) error {
 // time to find together; from then on every answer has to be right.
 func (h *history) judge(ctx context.Context) error {
 	right := 0
-	err := poll(ctx, func() error {
+	err := programs.Poll(ctx, func() error {
 		err := h.compare(ctx)
 		if err != nil {
 			right = 0
 			return err
 		}
-		if right++; right < settled || h.hits == 0 || !h.server.live(ctx, h.name) {
+		if right++; right < settled || h.hits == 0 || !h.whole(ctx) {
 			return errors.New("not settled yet")
 		}
 		return nil
@@ -224,15 +225,21 @@ func (h *history) judge(ctx context.Context) error {
 	return nil
 }
 
+// whole reports whether the server has the whole state of the engine.
+func (h *history) whole(ctx context.Context) bool {
+	state, err := h.server.State(ctx, tenant, h.name)
+	return err == nil && len(state) == 1 && state[0].GetState() == "Live"
+}
+
 // compare asks the index and then the engine about the next turn.
 func (h *history) compare(ctx context.Context) error {
-	waiting, cancel := context.WithTimeout(ctx, callTimeout)
+	waiting, cancel := context.WithTimeout(ctx, programs.CallTimeout)
 	defer cancel()
 	if err := progress.Await(waiting, h.metrics, progress.Point{Sequence: int64(h.engine.Messages()) - 1}); err != nil {
 		return err
 	}
 	conversation, request := h.load.Next()
-	answer, lookupErr := h.server.lookup(ctx, &pb.LookupRouteRequest{
+	answer, lookupErr := h.server.Lookup(ctx, &pb.LookupRouteRequest{
 		ModelId: h.name, TenantId: tenant, TokenIds: request.Tokens, CacheSalt: request.Salt,
 	})
 	response, err := h.engine.Request(ctx, request)

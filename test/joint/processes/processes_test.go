@@ -10,6 +10,8 @@ import (
 	"testing"
 
 	"golang.org/x/sync/errgroup"
+
+	"inferencecache.io/inference-cache/test/programs"
 )
 
 const (
@@ -20,12 +22,12 @@ const (
 
 func TestKilledProcesses(t *testing.T) {
 	dir := t.TempDir()
-	s, err := startServer(t.Context(), dir)
+	s, err := programs.StartServer(t.Context(), &binaries.Starting, binaries.server, dir)
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
-		if err := s.stop(); err != nil {
+		if err := s.Stop(); err != nil {
 			t.Error(err)
 		}
 	})
@@ -51,8 +53,8 @@ func TestKilledProcesses(t *testing.T) {
 		}
 	}
 	t.Logf("%d histories: the server was killed %d times, subscribers %d times, engines started anew %d times; %d answers were right and above 0",
-		rounds*together, s.deaths, kills, restarts, hits)
-	if s.deaths == 0 || kills < rounds*together || restarts == 0 || hits < rounds*together*judged/4 {
+		rounds*together, s.Deaths(), kills, restarts, hits)
+	if s.Deaths() == 0 || kills < rounds*together || restarts == 0 || hits < rounds*together*judged/4 {
 		t.Error("the histories test little")
 	}
 }

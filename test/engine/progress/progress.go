@@ -11,7 +11,9 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"math"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -36,12 +38,14 @@ type Point struct {
 	// Restarts is how often the engine has started anew since the subscriber
 	// began.
 	Restarts int
+	// Replicas is the number of index replicas that have to know; 0 means 1.
+	Replicas int
 }
 
 // Await returns when the index has applied everything up to a point, or with the
 // error of ctx: the subscriber whose metrics are at an address has taken the
 // message, holds nothing back, and what it made of it is acknowledged. It is for
-// subscribers with one rank and one index replica.
+// subscribers with one rank.
 func Await(ctx context.Context, metricsAddress string, to Point) error {
 	ticker := time.NewTicker(pollInterval)
 	defer ticker.Stop()
@@ -51,11 +55,10 @@ func Await(ctx context.Context, metricsAddress string, to Point) error {
 	for {
 		// A subscriber that does not answer yet has not come far.
 		if now, err := read(ctx, metricsAddress); err == nil {
-			if taken && now[changesWaiting] == 0 && now[acknowledged] == now[deltaSequence] {
+			if taken && now.value(changesWaiting) == 0 && now.acknowledged(max(1, to.Replicas)) {
 				return nil
 			}
-			sequence, known := now[engineSequence]
-			taken = taken || known && sequence >= float64(to.Sequence) && now[engineRestarts] >= float64(to.Restarts)
+			taken = taken || now.value(engineSequence) >= float64(to.Sequence) && now.value(engineRestarts) >= float64(to.Restarts)
 		}
 		select {
 		case <-ctx.Done():
@@ -66,7 +69,7 @@ func Await(ctx context.Context, metricsAddress string, to Point) error {
 }
 
 // read gets and parses the metrics at an address.
-func read(ctx context.Context, address string) (map[string]float64, error) {
+func read(ctx context.Context, address string) (reading, error) {
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+address+"/metrics", nil)
 	if err != nil {
 		return nil, err
@@ -83,9 +86,29 @@ func read(ctx context.Context, address string) (map[string]float64, error) {
 	return samples(body), nil
 }
 
-// samples reads the text format, for metrics with one series each.
-func samples(text []byte) map[string]float64 {
-	values := map[string]float64{}
+// reading holds the values of each metric, whatever their labels.
+type reading map[string][]float64
+
+// value is that of a metric with one series. One that is not shown is less than
+// any number.
+func (r reading) value(name string) float64 {
+	if len(r[name]) != 1 {
+		return math.Inf(-1)
+	}
+	return r[name][0]
+}
+
+// acknowledged tells whether so many replicas, and all that are reported to, have
+// the newest delta.
+func (r reading) acknowledged(replicas int) bool {
+	newest := r.value(deltaSequence)
+	return len(r[acknowledged]) >= replicas &&
+		!slices.ContainsFunc(r[acknowledged], func(sequence float64) bool { return sequence != newest })
+}
+
+// samples reads the text format.
+func samples(text []byte) reading {
+	values := reading{}
 	lines := bufio.NewScanner(bytes.NewReader(text))
 	for lines.Scan() {
 		line := lines.Text()
@@ -95,7 +118,7 @@ func samples(text []byte) map[string]float64 {
 		name, _, _ := strings.Cut(line, "{")
 		name, _, _ = strings.Cut(name, " ")
 		if value, err := strconv.ParseFloat(line[strings.LastIndexByte(line, ' ')+1:], 64); err == nil {
-			values[name] = value
+			values[name] = append(values[name], value)
 		}
 	}
 	return values

@@ -71,9 +71,32 @@ func TestAwaitEndsWithItsContext(t *testing.T) {
 	}
 }
 
+func TestReplicas(t *testing.T) {
+	tests := map[string]struct {
+		acknowledged []float64
+		want         bool
+	}{
+		"both":               {acknowledged: []float64{3, 3}, want: true},
+		"one of them":        {acknowledged: []float64{3, 2}},
+		"one is not known":   {acknowledged: []float64{3}},
+		"more than expected": {acknowledged: []float64{3, 3, 3}, want: true},
+		"one of many":        {acknowledged: []float64{3, 3, 0}},
+		"of an older epoch":  {acknowledged: []float64{3, 9}},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			now := reading{deltaSequence: {3}, acknowledged: test.acknowledged}
+			if got := now.acknowledged(2); got != test.want {
+				t.Errorf("got %t, want %t", got, test.want)
+			}
+		})
+	}
+}
+
 func TestSamples(t *testing.T) {
-	text := "# HELP a A.\n# TYPE a gauge\na{rank=\"0\"} 7\nb 1.5e+06\nnot a number\n\n"
-	if diff := cmp.Diff(map[string]float64{"a": 7, "b": 1.5e6}, samples([]byte(text))); diff != "" {
+	text := "# HELP a A.\n# TYPE a gauge\na{rank=\"0\"} 7\na{rank=\"1\"} 8\nb 1.5e+06\nnot a number\n\n"
+	want := reading{"a": {7, 8}, "b": {1.5e6}}
+	if diff := cmp.Diff(want, samples([]byte(text))); diff != "" {
 		t.Errorf("samples (-want +got):\n%s", diff)
 	}
 }

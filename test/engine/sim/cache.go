@@ -74,6 +74,8 @@ type cache interface {
 	// reset forgets everything; nothing may be running.
 	reset() [][]event
 	usage() usage
+	// foresee returns the tokens that admit would reuse, and changes nothing.
+	foresee(r Request) int
 }
 
 // batch wraps the events of one step; none make no batch.

@@ -37,10 +37,13 @@ func TestEventsTellWhatIsReused(t *testing.T) {
 			for range 400 {
 				id, request := w.Next()
 				request.Tokens = request.Tokens[:max(1, len(request.Tokens)-len(turns)%7)]
-				before := e.Messages()
+				before, foreseen := e.Messages(), e.Foresee(request)
 				response, err := e.Request(t.Context(), request)
 				if err != nil {
 					t.Fatal(err)
+				}
+				if foreseen != response.CachedTokens {
+					t.Fatalf("%d tokens were foreseen, %d were reused", foreseen, response.CachedTokens)
 				}
 				w.Answer(id, response.OutputTokens)
 				turns = append(turns, turn{request.Tokens, before, response.CachedTokens})

@@ -70,6 +70,8 @@ type CachePolicySpec struct {
 	// AffinityRouting says whether a prompt that matches nothing is answered with a
 	// replica that is stable for it: Enabled or Disabled.
 	AffinityRouting *AffinityRouting
+	// CostModel has the figures that replicas are ranked by.
+	CostModel *CostModel
 }
 
 // LookupStrategy says which kinds of lookup are accepted.
@@ -80,6 +82,30 @@ type LookupStrategy struct {
 	RequireChain *bool
 	// EnableTenantHot answers with the tenant's warm replicas when nothing matches.
 	EnableTenantHot *bool
+}
+
+// CostModel has the figures from which a lookup expects the time to the first
+// token. One that is absent takes its default.
+type CostModel struct {
+	// PrefillTokensPerSecond is the number of prompt tokens that an engine
+	// computes in a second, at least 1. Defaults to 8000.
+	PrefillTokensPerSecond *int64
+	// T2TokensPerSecond is the number of cached tokens that an engine loads from
+	// T2, host memory, in a second, at least 1. Defaults to 100000.
+	T2TokensPerSecond *int64
+	// T3TokensPerSecond is the number of cached tokens that an engine loads from
+	// T3, remote storage, in a second, at least 1. Defaults to 20000.
+	T3TokensPerSecond *int64
+	// WaitingRequestTokens is the number of prompt tokens that an engine has
+	// still to compute for each request that waits, 0 to 1048576. Defaults to
+	// 1000.
+	WaitingRequestTokens *int32
+	// RunningRequestDelay is what each running request adds to the time to the
+	// first token of a new one, 0s to 1m. Defaults to 1ms.
+	RunningRequestDelay *metav1.Duration
+	// StatsMaxAge is the age from which an engine's statistics are not relied
+	// upon, greater than zero. Defaults to 45s.
+	StatsMaxAge *metav1.Duration
 }
 
 // CachePolicyStatus is what the server made of a policy.

@@ -74,7 +74,8 @@ type RouteLookupSpec struct {
 	PrefixHash string
 	// TopK bounds the number of replicas in the answer, at least 1.
 	TopK *int32
-	// Explain asks for a sentence of reasoning with every replica.
+	// Explain asks for a sentence of reasoning with every replica. RouteLookups
+	// are answered with it in either case.
 	Explain bool
 }
 
@@ -114,8 +115,9 @@ type RouteCandidate struct {
 	// State says how far the entry may be trusted.
 	State ReplicaState
 	// Score is what the candidate is ranked by, the greater the better, as a
-	// decimal. At present it is the number of reused tokens, not milliseconds.
+	// decimal: the milliseconds to the first token that it is expected to save
+	// against the best one that holds nothing.
 	Score string
-	// Explanation is the reasoning, when it was asked for.
+	// Explanation is the reasoning in one line.
 	Explanation string
 }

@@ -43,6 +43,8 @@ func ForKind(kind schema.GroupVersionKind) interface{} {
 		return &inferencecachev1alpha1.CacheTenantSpecApplyConfiguration{}
 	case v1alpha1.SchemeGroupVersion.WithKind("CacheTenantStatus"):
 		return &inferencecachev1alpha1.CacheTenantStatusApplyConfiguration{}
+	case v1alpha1.SchemeGroupVersion.WithKind("CostModel"):
+		return &inferencecachev1alpha1.CostModelApplyConfiguration{}
 	case v1alpha1.SchemeGroupVersion.WithKind("EngineOverrides"):
 		return &inferencecachev1alpha1.EngineOverridesApplyConfiguration{}
 	case v1alpha1.SchemeGroupVersion.WithKind("EngineSelector"):

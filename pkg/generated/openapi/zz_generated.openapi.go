@@ -53,6 +53,7 @@ func GetOpenAPIDefinitions(ref common.ReferenceCallback) map[string]common.OpenA
 		v1alpha1.CacheTenantQuota{}.OpenAPIModelName():                 schema_pkg_apis_inferencecache_v1alpha1_CacheTenantQuota(ref),
 		v1alpha1.CacheTenantSpec{}.OpenAPIModelName():                  schema_pkg_apis_inferencecache_v1alpha1_CacheTenantSpec(ref),
 		v1alpha1.CacheTenantStatus{}.OpenAPIModelName():                schema_pkg_apis_inferencecache_v1alpha1_CacheTenantStatus(ref),
+		v1alpha1.CostModel{}.OpenAPIModelName():                        schema_pkg_apis_inferencecache_v1alpha1_CostModel(ref),
 		v1alpha1.EngineLoad{}.OpenAPIModelName():                       schema_pkg_apis_inferencecache_v1alpha1_EngineLoad(ref),
 		v1alpha1.EngineOverrides{}.OpenAPIModelName():                  schema_pkg_apis_inferencecache_v1alpha1_EngineOverrides(ref),
 		v1alpha1.EngineSelector{}.OpenAPIModelName():                   schema_pkg_apis_inferencecache_v1alpha1_EngineSelector(ref),
@@ -1788,11 +1789,17 @@ func schema_pkg_apis_inferencecache_v1alpha1_CachePolicySpec(ref common.Referenc
 							Enum:        []interface{}{"Disabled", "Enabled"},
 						},
 					},
+					"costModel": {
+						SchemaProps: spec.SchemaProps{
+							Description: "costModel has the figures that replicas are ranked by.",
+							Ref:         ref(v1alpha1.CostModel{}.OpenAPIModelName()),
+						},
+					},
 				},
 			},
 		},
 		Dependencies: []string{
-			v1alpha1.LookupStrategy{}.OpenAPIModelName(), metav1.Duration{}.OpenAPIModelName()},
+			v1alpha1.CostModel{}.OpenAPIModelName(), v1alpha1.LookupStrategy{}.OpenAPIModelName(), metav1.Duration{}.OpenAPIModelName()},
 	}
 }
 
@@ -2066,6 +2073,61 @@ func schema_pkg_apis_inferencecache_v1alpha1_CacheTenantStatus(ref common.Refere
 		},
 		Dependencies: []string{
 			metav1.Condition{}.OpenAPIModelName()},
+	}
+}
+
+func schema_pkg_apis_inferencecache_v1alpha1_CostModel(ref common.ReferenceCallback) common.OpenAPIDefinition {
+	return common.OpenAPIDefinition{
+		Schema: spec.Schema{
+			SchemaProps: spec.SchemaProps{
+				Description: "CostModel has the figures from which a lookup expects the time to the first token. One that is absent takes its default.",
+				Type:        []string{"object"},
+				Properties: map[string]spec.Schema{
+					"prefillTokensPerSecond": {
+						SchemaProps: spec.SchemaProps{
+							Description: "prefillTokensPerSecond is the number of prompt tokens that an engine computes in a second, at least 1. Defaults to 8000.",
+							Type:        []string{"integer"},
+							Format:      "int64",
+						},
+					},
+					"t2TokensPerSecond": {
+						SchemaProps: spec.SchemaProps{
+							Description: "t2TokensPerSecond is the number of cached tokens that an engine loads from T2, host memory, in a second, at least 1. Defaults to 100000.",
+							Type:        []string{"integer"},
+							Format:      "int64",
+						},
+					},
+					"t3TokensPerSecond": {
+						SchemaProps: spec.SchemaProps{
+							Description: "t3TokensPerSecond is the number of cached tokens that an engine loads from T3, remote storage, in a second, at least 1. Defaults to 20000.",
+							Type:        []string{"integer"},
+							Format:      "int64",
+						},
+					},
+					"waitingRequestTokens": {
+						SchemaProps: spec.SchemaProps{
+							Description: "waitingRequestTokens is the number of prompt tokens that an engine has still to compute for each request that waits, 0 to 1048576. Defaults to 1000.",
+							Type:        []string{"integer"},
+							Format:      "int32",
+						},
+					},
+					"runningRequestDelay": {
+						SchemaProps: spec.SchemaProps{
+							Description: "runningRequestDelay is what each running request adds to the time to the first token of a new one, 0s to 1m. Defaults to 1ms.",
+							Ref:         ref(metav1.Duration{}.OpenAPIModelName()),
+						},
+					},
+					"statsMaxAge": {
+						SchemaProps: spec.SchemaProps{
+							Description: "statsMaxAge is the age from which an engine's statistics are not relied upon, greater than zero. Defaults to 45s.",
+							Ref:         ref(metav1.Duration{}.OpenAPIModelName()),
+						},
+					},
+				},
+			},
+		},
+		Dependencies: []string{
+			metav1.Duration{}.OpenAPIModelName()},
 	}
 }
 
@@ -3267,7 +3329,7 @@ func schema_pkg_apis_inferencecache_v1alpha1_RouteCandidate(ref common.Reference
 					},
 					"score": {
 						SchemaProps: spec.SchemaProps{
-							Description: "score is what the candidate is ranked by, the greater the better, as a decimal. At present it is the number of reused tokens, not milliseconds.",
+							Description: "score is what the candidate is ranked by, the greater the better, as a decimal: the milliseconds to the first token that it is expected to save against the best one that holds nothing.",
 							Default:     "",
 							Type:        []string{"string"},
 							Format:      "",
@@ -3275,7 +3337,7 @@ func schema_pkg_apis_inferencecache_v1alpha1_RouteCandidate(ref common.Reference
 					},
 					"explanation": {
 						SchemaProps: spec.SchemaProps{
-							Description: "explanation is the reasoning, when it was asked for.",
+							Description: "explanation is the reasoning in one line.",
 							Type:        []string{"string"},
 							Format:      "",
 						},
@@ -3454,7 +3516,7 @@ func schema_pkg_apis_inferencecache_v1alpha1_RouteLookupSpec(ref common.Referenc
 					},
 					"explain": {
 						SchemaProps: spec.SchemaProps{
-							Description: "explain asks for a sentence of reasoning with every replica.",
+							Description: "explain asks for a sentence of reasoning with every replica. RouteLookups are answered with it in either case.",
 							Type:        []string{"boolean"},
 							Format:      "",
 						},

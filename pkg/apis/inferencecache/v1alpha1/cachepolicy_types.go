@@ -94,6 +94,10 @@ type CachePolicySpec struct {
 	// a replica that is stable for it: Enabled or Disabled. Defaults to Enabled.
 	// +optional
 	AffinityRouting *AffinityRouting `json:"affinityRouting,omitempty"`
+
+	// costModel has the figures that replicas are ranked by.
+	// +optional
+	CostModel *CostModel `json:"costModel,omitempty"`
 }
 
 // LookupStrategy says which kinds of lookup are accepted.
@@ -111,6 +115,41 @@ type LookupStrategy struct {
 	// matches. Defaults to true.
 	// +optional
 	EnableTenantHot *bool `json:"enableTenantHot,omitempty"`
+}
+
+// CostModel has the figures from which a lookup expects the time to the first
+// token. One that is absent takes its default.
+type CostModel struct {
+	// prefillTokensPerSecond is the number of prompt tokens that an engine
+	// computes in a second, at least 1. Defaults to 8000.
+	// +optional
+	PrefillTokensPerSecond *int64 `json:"prefillTokensPerSecond,omitempty"`
+
+	// t2TokensPerSecond is the number of cached tokens that an engine loads from
+	// T2, host memory, in a second, at least 1. Defaults to 100000.
+	// +optional
+	T2TokensPerSecond *int64 `json:"t2TokensPerSecond,omitempty"`
+
+	// t3TokensPerSecond is the number of cached tokens that an engine loads from
+	// T3, remote storage, in a second, at least 1. Defaults to 20000.
+	// +optional
+	T3TokensPerSecond *int64 `json:"t3TokensPerSecond,omitempty"`
+
+	// waitingRequestTokens is the number of prompt tokens that an engine has
+	// still to compute for each request that waits, 0 to 1048576. Defaults to
+	// 1000.
+	// +optional
+	WaitingRequestTokens *int32 `json:"waitingRequestTokens,omitempty"`
+
+	// runningRequestDelay is what each running request adds to the time to the
+	// first token of a new one, 0s to 1m. Defaults to 1ms.
+	// +optional
+	RunningRequestDelay *metav1.Duration `json:"runningRequestDelay,omitempty"`
+
+	// statsMaxAge is the age from which an engine's statistics are not relied
+	// upon, greater than zero. Defaults to 45s.
+	// +optional
+	StatsMaxAge *metav1.Duration `json:"statsMaxAge,omitempty"`
 }
 
 // CachePolicyStatus is what the server made of a policy.

@@ -107,7 +107,8 @@ type RouteLookupSpec struct {
 	// +optional
 	TopK *int32 `json:"topK,omitempty"`
 
-	// explain asks for a sentence of reasoning with every replica.
+	// explain asks for a sentence of reasoning with every replica. RouteLookups
+	// are answered with it in either case.
 	// +optional
 	Explain bool `json:"explain,omitempty"`
 }
@@ -169,10 +170,11 @@ type RouteCandidate struct {
 	State ReplicaState `json:"state"`
 
 	// score is what the candidate is ranked by, the greater the better, as a
-	// decimal. At present it is the number of reused tokens, not milliseconds.
+	// decimal: the milliseconds to the first token that it is expected to save
+	// against the best one that holds nothing.
 	Score string `json:"score"`
 
-	// explanation is the reasoning, when it was asked for.
+	// explanation is the reasoning in one line.
 	// +optional
 	Explanation string `json:"explanation,omitempty"`
 }

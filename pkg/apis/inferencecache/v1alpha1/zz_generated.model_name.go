@@ -151,6 +151,11 @@ func (in CacheTenantStatus) OpenAPIModelName() string {
 }
 
 // OpenAPIModelName returns the OpenAPI model name for this type.
+func (in CostModel) OpenAPIModelName() string {
+	return "io.inferencecache.inference-cache.pkg.apis.inferencecache.v1alpha1.CostModel"
+}
+
+// OpenAPIModelName returns the OpenAPI model name for this type.
 func (in EngineLoad) OpenAPIModelName() string {
 	return "io.inferencecache.inference-cache.pkg.apis.inferencecache.v1alpha1.EngineLoad"
 }

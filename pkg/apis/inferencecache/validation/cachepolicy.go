@@ -72,7 +72,8 @@ func validateCachePolicySpec(spec *inferencecache.CachePolicySpec, path *field.P
 	if spec.AffinityRouting != nil {
 		errs = append(errs, validateEnum(*spec.AffinityRouting, affinityRoutings, path.Child("affinityRouting"))...)
 	}
-	return append(errs, validateLookupStrategy(spec.Strategy, path.Child("strategy"))...)
+	errs = append(errs, validateLookupStrategy(spec.Strategy, path.Child("strategy"))...)
+	return append(errs, validateCostModel(spec.CostModel, path.Child("costModel"))...)
 }
 
 // validateLookupStrategy refuses a strategy that would answer no lookup at all:

@@ -41,8 +41,44 @@ func TestCachePolicy(t *testing.T) {
 				MinimumPrefixTokens: ptr.To[int32](0), MinimumMatchedTokens: ptr.To[int32](0), LookupTimeoutMs: ptr.To[int32](0),
 				RoutingFloorScore: ptr.To("0"), AffinityRouting: ptr.To(inferencecache.AffinityRoutingDisabled),
 				Strategy: &inferencecache.LookupStrategy{EnableChainMatching: ptr.To(true), RequireChain: ptr.To(true)},
+				CostModel: &inferencecache.CostModel{
+					PrefillTokensPerSecond: ptr.To[int64](1), T2TokensPerSecond: ptr.To[int64](1_000_000_000), T3TokensPerSecond: ptr.To[int64](1),
+					WaitingRequestTokens: ptr.To[int32](1 << 20), RunningRequestDelay: &metav1.Duration{Duration: time.Minute},
+					StatsMaxAge: &metav1.Duration{Duration: time.Nanosecond},
+				},
 			}
 		}},
+		"costs of nothing set": {change: func(s *inferencecache.CachePolicySpec) { s.CostModel = &inferencecache.CostModel{} }},
+		"costs that are too small": {
+			change: func(s *inferencecache.CachePolicySpec) {
+				s.CostModel = &inferencecache.CostModel{
+					PrefillTokensPerSecond: ptr.To[int64](0), T2TokensPerSecond: ptr.To[int64](-1), T3TokensPerSecond: ptr.To[int64](0),
+					WaitingRequestTokens: ptr.To[int32](-1), RunningRequestDelay: &metav1.Duration{Duration: -1},
+					StatsMaxAge: &metav1.Duration{},
+				}
+			},
+			want: []string{
+				`spec.costModel.prefillTokensPerSecond: Invalid value: 0: must be from 1 to 1000000000`,
+				`spec.costModel.t2TokensPerSecond: Invalid value: -1: must be from 1 to 1000000000`,
+				`spec.costModel.t3TokensPerSecond: Invalid value: 0: must be from 1 to 1000000000`,
+				`spec.costModel.waitingRequestTokens: Invalid value: -1: must be from 0 to 1048576`,
+				`spec.costModel.runningRequestDelay: Invalid value: "-1ns": must be from 0s to 1m0s`,
+				`spec.costModel.statsMaxAge: Invalid value: "0s": must be greater than zero`,
+			},
+		},
+		"costs that are too great": {
+			change: func(s *inferencecache.CachePolicySpec) {
+				s.CostModel = &inferencecache.CostModel{
+					PrefillTokensPerSecond: ptr.To[int64](1_000_000_001), WaitingRequestTokens: ptr.To[int32](1<<20 + 1),
+					RunningRequestDelay: &metav1.Duration{Duration: time.Minute + 1},
+				}
+			},
+			want: []string{
+				`spec.costModel.prefillTokensPerSecond: Invalid value: 1000000001: must be from 1 to 1000000000`,
+				`spec.costModel.waitingRequestTokens: Invalid value: 1048577: must be from 0 to 1048576`,
+				`spec.costModel.runningRequestDelay: Invalid value: "1m0.000000001s": must be from 0s to 1m0s`,
+			},
+		},
 		"unknown enums": {
 			change: func(s *inferencecache.CachePolicySpec) {
 				s.Eviction, s.AffinityRouting = "FIFO", ptr.To[inferencecache.AffinityRouting]("")

@@ -176,6 +176,9 @@ var schemaYAML = typed.YAMLObject(`types:
     - name: affinityRouting
       type:
         scalar: string
+    - name: costModel
+      type:
+        namedType: io.inferencecache.inference-cache.pkg.apis.inferencecache.v1alpha1.CostModel
     - name: eviction
       type:
         scalar: string
@@ -281,6 +284,27 @@ var schemaYAML = typed.YAMLObject(`types:
       type:
         scalar: numeric
     - name: observedGeneration
+      type:
+        scalar: numeric
+- name: io.inferencecache.inference-cache.pkg.apis.inferencecache.v1alpha1.CostModel
+  map:
+    fields:
+    - name: prefillTokensPerSecond
+      type:
+        scalar: numeric
+    - name: runningRequestDelay
+      type:
+        namedType: io.k8s.apimachinery.pkg.apis.meta.v1.Duration
+    - name: statsMaxAge
+      type:
+        namedType: io.k8s.apimachinery.pkg.apis.meta.v1.Duration
+    - name: t2TokensPerSecond
+      type:
+        scalar: numeric
+    - name: t3TokensPerSecond
+      type:
+        scalar: numeric
+    - name: waitingRequestTokens
       type:
         scalar: numeric
 - name: io.inferencecache.inference-cache.pkg.apis.inferencecache.v1alpha1.EngineOverrides

@@ -43,6 +43,8 @@ type CachePolicySpecApplyConfiguration struct {
 	// affinityRouting says whether a prompt that matches nothing is answered with
 	// a replica that is stable for it: Enabled or Disabled. Defaults to Enabled.
 	AffinityRouting *inferencecachev1alpha1.AffinityRouting `json:"affinityRouting,omitempty"`
+	// costModel has the figures that replicas are ranked by.
+	CostModel *CostModelApplyConfiguration `json:"costModel,omitempty"`
 }
 
 // CachePolicySpecApplyConfiguration constructs a declarative configuration of the CachePolicySpec type for use with
@@ -112,5 +114,13 @@ func (b *CachePolicySpecApplyConfiguration) WithStrategy(value *LookupStrategyAp
 // If called multiple times, the AffinityRouting field is set to the value of the last call.
 func (b *CachePolicySpecApplyConfiguration) WithAffinityRouting(value inferencecachev1alpha1.AffinityRouting) *CachePolicySpecApplyConfiguration {
 	b.AffinityRouting = &value
+	return b
+}
+
+// WithCostModel sets the CostModel field in the declarative configuration to the given value
+// and returns the receiver, so that objects can be built by chaining "With" function invocations.
+// If called multiple times, the CostModel field is set to the value of the last call.
+func (b *CachePolicySpecApplyConfiguration) WithCostModel(value *CostModelApplyConfiguration) *CachePolicySpecApplyConfiguration {
+	b.CostModel = value
 	return b
 }

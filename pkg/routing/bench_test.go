@@ -12,26 +12,34 @@ import (
 	"inferencecache.io/inference-cache/pkg/index"
 )
 
+// stairs returns engines that hold a prompt to different lengths under different
+// loads.
+func stairs(b *testing.B, holders, blocks int) (*fleet, []uint32, []uint64) {
+	b.Helper()
+	f := newFleet(b)
+	ids, chain := prompt(1, uint32(blocks*blockSize))
+	for i := range holders {
+		pod := fmt.Sprintf("engine-%d", i)
+		f.engine(pod).holds(pod, index.T1, index.Announced, chain[:max(1, blocks*(i+1)/holders)]).reports(pod, running(int64(i%4)))
+	}
+	return f, ids, chain
+}
+
 // BenchmarkRoute asks for a prompt that every engine holds to another length,
 // by its chain and by its tokens.
 func BenchmarkRoute(b *testing.B) {
-	for _, size := range []struct{ holders, blocks int }{{64, 1024}, {512, 8192}} {
-		f := newFleet(b)
-		ids, chain := prompt(1, uint32(size.blocks*blockSize))
-		for i := range size.holders {
-			pod := fmt.Sprintf("engine-%d", i)
-			held := size.blocks * (i + 1) / size.holders
-			f.engine(pod).holds(pod, index.T1, index.Announced, chain[:held]).reports(pod, load(int64(i%4)))
-		}
+	for _, size := range []struct{ holders, blocks int }{{1, 64}, {64, 1024}, {512, 8192}} {
+		f, ids, chain := stairs(b, size.holders, size.blocks)
+		router := f.router()
 		requests := map[string]*Request{
-			"chain":  {Tenant: tenant, Model: model, Chain: chain, TopK: 4},
-			"tokens": {Tenant: tenant, Model: model, Tokens: ids, TopK: 4},
+			"chain":  {Tenant: tenant, Model: model, Chain: chain, TopK: 4, Now: start},
+			"tokens": {Tenant: tenant, Model: model, Tokens: ids, TopK: 4, Now: start},
 		}
 		for name, r := range requests {
 			b.Run(fmt.Sprintf("%s/holders=%d/blocks=%d", name, size.holders, size.blocks), func(b *testing.B) {
 				b.ReportAllocs()
 				for b.Loop() {
-					if out := Route(b.Context(), f.x, r); out.Reason != PrefixMatch {
+					if out := router.Route(b.Context(), r); out.Reason != PrefixMatch {
 						b.Fatal(out.Reason)
 					}
 				}
@@ -40,15 +48,32 @@ func BenchmarkRoute(b *testing.B) {
 	}
 }
 
-// BenchmarkRank ranks replicas that differ in nothing but their names.
+// BenchmarkRank measures what a lookup does beside asking the index: to look at
+// the load of every replica, to score the hits and to put them in order.
 func BenchmarkRank(b *testing.B) {
-	matches := make([]index.Match, 512)
-	for i := range matches {
-		matches[i] = index.Match{Holder: index.Holder{Namespace: "team", Pod: fmt.Sprintf("engine-%d", i)}, Tokens: 64, Exact: true}
-	}
-	r, in := &Request{}, resolved{head: 1, hasHead: true}
-	b.ReportAllocs()
-	for b.Loop() {
-		rank(r, in, matches)
+	for _, size := range []struct{ holders, topK int }{{64, 0}, {64, 4}, {512, 4}} {
+		b.Run(fmt.Sprintf("holders=%d/top=%d", size.holders, size.topK), func(b *testing.B) {
+			f, _, chain := stairs(b, size.holders, 1024)
+			request := &Request{Tenant: tenant, Model: model, Chain: chain, TopK: size.topK, Now: start}
+			router := f.router()
+			l := &lookup{Router: router, scratch: new(scratch), ctx: b.Context(), request: request, policy: router.Policy(tenant)}
+			if _, refused := l.resolve(); refused {
+				b.Fatal("refused")
+			}
+			hits, _ := f.x.Lookup(&index.Query{Tenant: tenant, Model: model, Chains: l.chains}, nil)
+			l.sessions, _ = f.x.Serving(tenant, model, "", nil)
+			b.ReportAllocs()
+			for b.Loop() {
+				l.hits = append(l.hits[:0], hits...)
+				l.survey()
+				if why := l.gate(); why != "" {
+					b.Fatal(why)
+				}
+				l.rank()
+			}
+			if len(l.order) == 0 {
+				b.Fatal("nothing was ranked")
+			}
+		})
 	}
 }

@@ -29,6 +29,17 @@ type fleet struct {
 	x       *index.Index
 	streams map[string]index.Stream
 	last    map[string]uint64
+	// policy and tokenizer are those of the tenant; nil for none.
+	policy    *Policy
+	tokenizer Tokenizer
+}
+
+// Policy implements Policies.
+func (f *fleet) Policy(of string) *Policy {
+	if of != tenant {
+		return nil
+	}
+	return f.policy
 }
 
 func newFleet(t testing.TB) *fleet {
@@ -91,11 +102,26 @@ func (f *fleet) loses(pod string) *fleet {
 	return f
 }
 
+// router answers from the fleet.
+func (f *fleet) router() *Router {
+	return New(Config{Index: f.x, Policies: f, Tokenizer: f.tokenizer})
+}
+
 // route asks about the fleet's model.
 func (f *fleet) route(r Request) Response {
 	f.t.Helper()
 	r.Tenant, r.Model = tenant, model
-	return Route(f.t.Context(), f.x, &r)
+	if r.Now.IsZero() {
+		r.Now = start
+	}
+	return f.router().Route(f.t.Context(), &r)
+}
+
+// under sets the policy of the fleet's tenant, with the default costs.
+func (f *fleet) under(p Policy) *fleet {
+	p.Costs = DefaultCosts()
+	f.policy = &p
+	return f
 }
 
 // pods names the replicas of an answer in their order.
@@ -116,4 +142,6 @@ func prompt(first, n uint32) ([]uint32, []uint64) {
 	return ids, fingerprint.Chain(nil, fingerprint.Parent{}, ids, blockSize)
 }
 
-func load(running int64) index.Stats { return index.Stats{Running: &running} }
+func running(n int64) index.Stats { return index.Stats{Time: start, Running: &n} }
+
+func waiting(n int64) index.Stats { return index.Stats{Time: start, Waiting: &n} }

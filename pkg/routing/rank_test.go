@@ -7,7 +7,10 @@ package routing
 
 import (
 	"fmt"
+	"slices"
+	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -17,41 +20,59 @@ import (
 func TestOrder(t *testing.T) {
 	ids, chain := prompt(1, 100)
 	both := func(t *testing.T) *fleet { return newFleet(t).engine("a").engine("b") }
+	equal := func(t *testing.T) *fleet {
+		return both(t).holds("a", index.T1, index.Announced, chain).holds("b", index.T1, index.Announced, chain)
+	}
 	tests := map[string]struct {
 		fleet func(*testing.T) *fleet
 		want  string
 	}{
 		"more tokens first": {func(t *testing.T) *fleet {
-			return both(t).holds("a", index.T1, index.Announced, chain[:3]).holds("b", index.T3, index.Announced, chain[:4])
+			return both(t).holds("a", index.T1, index.Announced, chain[:3]).holds("b", index.T1, index.Announced, chain[:4])
 		}, "b a"},
+		"more tokens of a far tier before fewer": {func(t *testing.T) *fleet {
+			return both(t).holds("a", index.T1, index.Announced, chain[:3]).holds("b", index.T3, index.Announced, chain[:6])
+		}, "b a"},
+		"fewer tokens before more that are slow to load": {func(t *testing.T) *fleet {
+			return both(t).holds("a", index.T1, index.Announced, chain[:5]).holds("b", index.T3, index.Announced, chain[:6])
+		}, "a b"},
 		"nearer tier first": {func(t *testing.T) *fleet {
 			return both(t).holds("a", index.T2, index.Announced, chain).holds("b", index.T1, index.Announced, chain)
 		}, "b a"},
-		"the coldest block decides": {func(t *testing.T) *fleet {
-			return both(t).holds("a", index.T2, index.Announced, chain).
-				holds("b", index.T1, index.Announced, chain[:5]).
-				apply("b", index.Change{Op: index.Store, Tier: index.T3, HasParent: true, Parent: chain[4], Depth: 5, Hashes: chain[5:]})
-		}, "a b"},
-		"live before lost": {func(t *testing.T) *fleet {
-			return both(t).holds("a", index.T1, index.Announced, chain).holds("b", index.T1, index.Announced, chain).loses("a")
+		"live before lost":              {func(t *testing.T) *fleet { return equal(t).loses("a") }, "b a"},
+		"live before lost when loaded":  {func(t *testing.T) *fleet { return equal(t).loses("a").reports("b", running(4)) }, "b a"},
+		"less running first":            {func(t *testing.T) *fleet { return equal(t).reports("a", running(9)).reports("b", running(2)) }, "b a"},
+		"less waiting first":            {func(t *testing.T) *fleet { return equal(t).reports("a", waiting(1)).reports("b", running(99)) }, "b a"},
+		"known load before unknown":     {func(t *testing.T) *fleet { return equal(t).reports("b", running(2)) }, "b a"},
+		"a short queue before a longer match": {func(t *testing.T) *fleet {
+			return both(t).holds("a", index.T1, index.Announced, chain).holds("b", index.T1, index.Announced, chain[:3]).
+				reports("a", waiting(1)).reports("b", running(0))
 		}, "b a"},
-		"less loaded first": {func(t *testing.T) *fleet {
-			return both(t).holds("a", index.T1, index.Announced, chain).holds("b", index.T1, index.Announced, chain).
-				reports("a", load(9)).reports("b", load(2))
+		"announced before inferred": {func(t *testing.T) *fleet {
+			return both(t).holds("a", index.T2, index.Inferred, chain).holds("b", index.T2, index.Announced, chain)
 		}, "b a"},
-		"known load before unknown": {func(t *testing.T) *fleet {
-			return both(t).holds("a", index.T1, index.Announced, chain).holds("b", index.T1, index.Announced, chain).reports("b", load(2))
+		"announced before inferred when loaded": {func(t *testing.T) *fleet {
+			return both(t).holds("a", index.T2, index.Inferred, chain).holds("b", index.T2, index.Announced, chain).
+				reports("a", running(0)).reports("b", running(3))
 		}, "b a"},
-		"tier before load": {func(t *testing.T) *fleet {
-			return both(t).holds("a", index.T2, index.Announced, chain).holds("b", index.T1, index.Announced, chain).
-				reports("a", load(0)).reports("b", load(99))
+		"exact before a bound": {func(t *testing.T) *fleet {
+			return both(t).holds("a", index.T1, index.Announced, chain[:4]).holds("b", index.T1, index.Announced, chain[:4]).
+				apply("a", index.Change{Op: index.SetConfidence, Confidence: index.Confidence{Unresolved: 1, Unbounded: 1}})
+		}, "b a"},
+		"what is only possible comes last": {func(t *testing.T) *fleet {
+			return both(t).holds("a", index.T1, index.Possible, chain).holds("b", index.T1, index.Announced, chain).
+				reports("a", running(0)).reports("b", waiting(50))
 		}, "b a"},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
 			f := test.fleet(t)
-			if got := f.route(Request{Tokens: ids}); pods(got) != test.want {
+			got := f.route(Request{Tokens: ids})
+			if pods(got) != test.want {
 				t.Errorf("got %q, want %q", pods(got), test.want)
+			}
+			if !slices.IsSortedFunc(got.Replicas, func(a, b Replica) int { return int((b.Score - a.Score) * 1e6) }) {
+				t.Errorf("scores are not in order: %+v", got.Replicas)
 			}
 			if got := f.route(Request{Tokens: ids, TopK: 1}); pods(got) != test.want[:1] {
 				t.Errorf("top 1: got %q, want %q", pods(got), test.want[:1])
@@ -60,24 +81,23 @@ func TestOrder(t *testing.T) {
 	}
 }
 
-func TestHitProbability(t *testing.T) {
-	tests := map[string]struct {
-		match index.Match
-		want  float64
-	}{
-		"nothing matched": {index.Match{Exact: true}, 0},
-		"certain":         {index.Match{Tokens: 16, Exact: true}, 1},
-		"degraded":        {index.Match{Tokens: 16, Exact: true, State: index.Degraded}, 1},
-		"a bound":         {index.Match{Tokens: 16}, 0.5},
-		"stream lost":     {index.Match{Tokens: 16, Exact: true, State: index.Suspect}, 0.5},
-		"not rebuilt":     {index.Match{Tokens: 16, Exact: true, State: index.Rebuilding}, 0.5},
+// TestTopIsTheHeadOfAll compares every bound on an answer with the whole answer.
+func TestTopIsTheHeadOfAll(t *testing.T) {
+	f := newFleet(t)
+	_, chain := prompt(1, 640)
+	for i := range 40 {
+		pod := fmt.Sprintf("engine-%d", i)
+		f.engine(pod).holds(pod, index.T1, index.Announced, chain[:1+i*7%20]).reports(pod, running(int64(i*3%4)))
 	}
-	for name, test := range tests {
-		t.Run(name, func(t *testing.T) {
-			if got := hitProbability(&test.match); got != test.want {
-				t.Errorf("got %v, want %v", got, test.want)
-			}
-		})
+	all := strings.Fields(pods(f.route(Request{Chain: chain})))
+	if len(all) != 40 {
+		t.Fatalf("%d replicas, want 40", len(all))
+	}
+	for k := 1; k <= 41; k++ {
+		got := strings.Fields(pods(f.route(Request{Chain: chain, TopK: k})))
+		if diff := cmp.Diff(all[:min(k, 40)], got); diff != "" {
+			t.Errorf("top %d (-want +got):\n%s", k, diff)
+		}
 	}
 }
 
@@ -111,68 +131,21 @@ func TestTiesAreSpreadAndStable(t *testing.T) {
 	}
 }
 
-func TestAffinity(t *testing.T) {
-	const engines, prompts = 5, 300
-	place := func(f *fleet) []string {
-		var where []string
-		for i := range uint32(prompts) {
-			ids, _ := prompt(1000*i, 600)
-			first, later := f.route(Request{Tokens: ids[:520]}), f.route(Request{Tokens: ids})
-			if first.Reason != AffinityHint || pods(first) != pods(later) {
-				t.Fatalf("turns of one conversation went to %q and %q", pods(first), pods(later))
-			}
-			where = append(where, pods(first))
-		}
-		return where
-	}
-	f := newFleet(t)
-	for i := range engines {
-		f.engine(fmt.Sprintf("engine-%d", i))
-	}
-	before := place(f)
-	f.loses("engine-2")
-	after := place(f)
-	moved := 0
-	for i := range before {
-		switch {
-		case before[i] == "engine-2":
-			moved++
-		case before[i] != after[i]:
-			t.Errorf("prompt %d moved from %s to %s", i, before[i], after[i])
-		}
-	}
-	if moved < prompts/engines/2 || moved > prompts/engines*2 {
-		t.Errorf("%d of %d prompts were on one of %d engines", moved, prompts, engines)
-	}
-}
-
-func TestChainAndTokensHaveTheSameHead(t *testing.T) {
-	f := newFleet(t)
-	for i := range 8 {
-		f.engine(fmt.Sprintf("engine-%d", i))
-	}
-	// The family exists, so that the tokens are hashed in its block size.
-	_, other := prompt(1<<20, 32)
-	f.holds("engine-0", index.T1, index.Announced, other)
-	for i := range uint32(50) {
-		ids, chain := prompt(1000*i, 800)
-		byTokens, byChain := f.route(Request{Tokens: ids}), f.route(Request{Chain: chain})
-		if diff := cmp.Diff(pods(byTokens), pods(byChain)); diff != "" {
-			t.Errorf("prompt %d (-tokens +chain):\n%s", i, diff)
-		}
-	}
-}
-
 func TestExplanations(t *testing.T) {
 	ids, chain := prompt(1, 100)
 	f := newFleet(t).engine("a").holds("a", index.T2, index.Announced, chain[:3]).
-		holds("a", index.T2, index.Possible, chain).reports("a", load(3))
+		holds("a", index.T2, index.Possible, chain).reports("a", running(3))
 	got := f.route(Request{Tokens: ids, Explain: true})
-	want := "reuses 48 of 100 tokens (3 blocks, T2), at least; Live at sequence 3; 3 requests running or waiting"
+	want := "reuses 48 of 100 tokens (3 blocks, T2), at least; Live at sequence 3; " +
+		"first token in 12.7 ms: 3.0 queue, 0.2 reload, 9.5 prefill; saves 2.8 ms with probability 0.5"
 	if got.Replicas[0].Explanation != want {
 		t.Errorf("got %q, want %q", got.Replicas[0].Explanation, want)
 	}
 	if silent := f.route(Request{Tokens: ids}); silent.Explanation != "" || silent.Replicas[0].Explanation != "" {
 		t.Errorf("an explanation that was not asked for: %+v", silent)
+	}
+	stale := f.route(Request{Tokens: ids, Explain: true, Now: start.Add(time.Hour)})
+	if !strings.Contains(stale.Replicas[0].Explanation, "load unknown") {
+		t.Errorf("got %q, want it to say that the load is unknown", stale.Replicas[0].Explanation)
 	}
 }

@@ -6,8 +6,10 @@ SPDX-License-Identifier: Apache-2.0
 package routing
 
 import (
+	"context"
+	"errors"
 	"fmt"
-	"slices"
+	"math"
 
 	"inferencecache.io/inference-cache/pkg/fingerprint"
 	"inferencecache.io/inference-cache/pkg/index"
@@ -18,94 +20,170 @@ import (
 // turn has the same head.
 const headTokens = 512
 
-// headBlock is the block size in which the head of a tokenised prompt is hashed.
-// It does not depend on the engines, so that affinity does not move with them.
+// headBlock is the block size in which the head of a prompt is hashed when the
+// index does not say in which one the model's engines hash.
 const headBlock = 16
 
-// resolved is a request's input as chains.
-type resolved struct {
-	chains []index.Chain
-	known  index.Knowledge
-	// tokens of the prompt, 0 when unknown.
-	tokens int
+// input is what is known of the prompt, beside its chains.
+type input struct {
+	known index.Knowledge
+	// tokens of the prompt, 0 when unknown; prefix is the length that is at least
+	// known of.
+	tokens, prefix int
+	// exact lookups want the whole of what is asked for, or nothing.
+	exact bool
+	// hashed lookups name one block instead of a prompt.
+	hashed bool
 	// head of the prompt for affinity; hasHead is false when there is none.
 	head    uint64
 	hasHead bool
-	// refusal says why the input cannot be looked up.
-	refusal string
+	// echo are the tokens that a tokenizer made.
+	echo []uint32
 }
 
-func refuse(format string, args ...any) resolved {
-	return resolved{refusal: fmt.Sprintf(format, args...)}
-}
-
-// resolve picks the input and turns it into chains.
-func resolve(x Index, r *Request) resolved {
+// resolve picks the input and turns it into chains. It returns an answer when
+// there is nothing to look up.
+func (l *lookup) resolve() (Response, bool) {
+	q := l.request
+	l.in.exact = l.policy.IgnoreChains
+	var why string
 	switch {
-	case len(r.Chain) > MaxBlocks:
-		return refuse("the chain has %d blocks, at most %d are accepted", len(r.Chain), MaxBlocks)
-	case len(r.Chain) > 0:
-		return resolveChain(x, r)
-	case r.PrefixHash != nil:
-		return resolveHash(x, r)
-	case len(r.Tokens) > MaxTokens:
-		return refuse("the prompt has %d tokens, at most %d are accepted", len(r.Tokens), MaxTokens)
-	case len(r.Tokens) > 0:
-		return resolveTokens(x, r)
+	case len(q.Chain) > 0 && !l.policy.IgnoreChains:
+		why = l.resolveChain()
+	case q.PrefixHash != nil:
+		l.resolveHash()
+	case len(q.Tokens) > 0:
+		why = l.resolveTokens(q.Tokens)
+	case q.Text != "":
+		return l.resolveText()
+	case len(q.Chain) > 0:
+		why = "the policy does not take chains, and the request has nothing else"
+	default:
+		why = "the request has no block hashes, no prefix hash and no token ids"
 	}
-	return refuse("the request has no block hashes, no prefix hash and no token ids")
+	return Response{Reason: NoHint, Explanation: why}, why != ""
 }
 
-func resolveChain(x Index, r *Request) resolved {
-	if len(r.ChainCounts) != 0 && len(r.ChainCounts) != len(r.Chain) {
-		return refuse("block_token_counts has %d entries for %d block hashes", len(r.ChainCounts), len(r.Chain))
+func (l *lookup) resolveChain() string {
+	q := l.request
+	if len(q.Chain) > MaxBlocks {
+		return fmt.Sprintf("the chain has %d blocks, at most %d are accepted", len(q.Chain), MaxBlocks)
 	}
-	if slices.ContainsFunc(r.ChainCounts, func(n int32) bool { return n <= 0 }) {
-		return refuse("block_token_counts has an entry below 1")
+	if len(q.ChainCounts) != 0 && len(q.ChainCounts) != len(q.Chain) {
+		return fmt.Sprintf("block_token_counts has %d entries for %d block hashes", len(q.ChainCounts), len(q.Chain))
 	}
-	_, known := x.BlockSizes(r.Tenant, r.Model, r.HashScheme, r.Adapter)
+	l.sums = l.sums[:0]
+	total := int64(0)
+	for _, n := range q.ChainCounts {
+		if n <= 0 {
+			return "block_token_counts has an entry below 1"
+		}
+		total = min(total+int64(n), math.MaxInt32)
+		l.sums = append(l.sums, int32(total))
+	}
+	l.in.tokens, l.in.prefix = q.PromptTokens, max(q.PromptTokens, int(total))
+	l.chains = append(l.chains[:0], index.Chain{Hashes: q.Chain})
 	size := headBlock
-	if len(r.ChainCounts) > 0 {
-		size = int(r.ChainCounts[0])
+	if len(q.ChainCounts) > 0 {
+		size = int(q.ChainCounts[0])
 	}
-	return resolved{
-		chains: []index.Chain{{Hashes: r.Chain}}, known: known, tokens: r.PromptTokens,
-		head: r.Chain[min(len(r.Chain), max(1, headTokens/size))-1], hasHead: true,
-	}
+	l.setHead(q.Chain, size)
+	return ""
 }
 
-func resolveHash(x Index, r *Request) resolved {
-	chains, known := x.ChainsTo(r.Tenant, r.Model, r.HashScheme, r.Adapter, *r.PrefixHash)
-	return resolved{chains: chains, known: known, tokens: r.PromptTokens, head: *r.PrefixHash, hasHead: true}
+func (l *lookup) resolveHash() {
+	q := l.request
+	chains, _ := l.config.Index.ChainsTo(q.Tenant, q.Model, q.HashScheme, q.Adapter, *q.PrefixHash)
+	l.chains = append(l.chains[:0], chains...)
+	l.in.tokens, l.in.prefix, l.in.hashed = q.PromptTokens, max(q.PromptTokens, q.PrefixTokens), true
+	l.in.head, l.in.hasHead = *q.PrefixHash, true
 }
 
 // resolveTokens hashes the prompt once for every block size that is in use.
-func resolveTokens(x Index, r *Request) resolved {
-	sizes, known := x.BlockSizes(r.Tenant, r.Model, r.HashScheme, r.Adapter)
-	out := resolved{known: known, tokens: len(r.Tokens)}
-	parent := fingerprint.SaltParent(r.Salt)
+func (l *lookup) resolveTokens(tokens []uint32) string {
+	if len(tokens) > MaxTokens {
+		return fmt.Sprintf("the prompt has %d tokens, at most %d are accepted", len(tokens), MaxTokens)
+	}
+	q := l.request
+	sizes, _ := l.config.Index.BlockSizes(q.Tenant, q.Model, q.HashScheme, q.Adapter)
+	l.in.tokens, l.in.prefix, l.in.hashed = len(tokens), len(tokens), l.policy.IgnoreChains
+	parent := fingerprint.SaltParent(q.Salt)
+	l.chains, l.hashes = l.chains[:0], l.hashes[:0]
 	for _, size := range sizes {
-		out.chains = append(out.chains, index.Chain{BlockSize: size, Hashes: chain(parent, r, int(size))})
+		start := len(l.hashes)
+		l.hashes = appendChain(l.hashes, parent, tokens, q.BlockKeys, int(size))
+		l.chains = append(l.chains, index.Chain{BlockSize: size, Hashes: l.hashes[start:len(l.hashes):len(l.hashes)]})
 	}
-	head := fingerprint.Chain(nil, parent, r.Tokens[:min(len(r.Tokens), headTokens)], headBlock)
-	if len(head) > 0 {
-		out.head, out.hasHead = head[len(head)-1], true
+	if len(sizes) == 1 {
+		l.setHead(l.chains[0].Hashes, int(sizes[0]))
+		return ""
 	}
-	return out
+	start := len(l.hashes)
+	l.hashes = appendChain(l.hashes, parent, tokens[:min(len(tokens), headTokens)], q.BlockKeys, headBlock)
+	l.setHead(l.hashes[start:], headBlock)
+	return ""
 }
 
-// chain hashes a prompt with its block keys. Keys belong to blocks of the size
-// that the caller's engine uses; the caller counts blocks in that size.
-func chain(parent fingerprint.Parent, r *Request, size int) []uint64 {
-	if len(r.BlockKeys) == 0 {
-		return fingerprint.Chain(make([]uint64, 0, len(r.Tokens)/size), parent, r.Tokens, size)
+// setHead takes the head of a prompt from its chain.
+func (l *lookup) setHead(chain []uint64, size int) {
+	if n := min(len(chain), max(1, headTokens/size)); n > 0 {
+		l.in.head, l.in.hasHead = chain[n-1], true
 	}
-	hashes := make([]uint64, 0, len(r.Tokens)/size)
-	for i := 0; (i+1)*size <= len(r.Tokens); i++ {
-		content := fingerprint.Content(r.Tokens[i*size : (i+1)*size])
-		hash := fingerprint.Next(parent, fingerprint.WithKeys(content, r.BlockKeys[i]))
-		hashes = append(hashes, hash)
+}
+
+// sharpenHead places a chain without counts by the block size that the index
+// knows, when it is one. Matches are spread without it: asking costs more there
+// than it is worth.
+func (l *lookup) sharpenHead() {
+	q := l.request
+	if len(l.chains) != 1 || l.chains[0].BlockSize != 0 || len(q.ChainCounts) > 0 {
+		return
+	}
+	if sizes, _ := l.config.Index.BlockSizes(q.Tenant, q.Model, q.HashScheme, q.Adapter); len(sizes) == 1 {
+		l.setHead(q.Chain, int(sizes[0]))
+	}
+}
+
+// resolveText has the prompt tokenised.
+func (l *lookup) resolveText() (Response, bool) {
+	q := l.request
+	switch {
+	case l.config.Tokenizer == nil:
+		return Response{Reason: NoHint, Explanation: "prompt_text: this server has no tokenizer, send token_ids or block_hashes"}, true
+	case len(q.Text) > MaxTextBytes:
+		return Response{Reason: NoHint, Explanation: fmt.Sprintf("prompt_text has %d bytes, at most %d are accepted", len(q.Text), MaxTextBytes)}, true
+	}
+	tokens, err := l.config.Tokenizer.Tokenize(l.ctx, q.Model, q.Text)
+	switch {
+	case l.ctx.Err() != nil, errors.Is(err, context.DeadlineExceeded):
+		return l.timeout(), true
+	case err != nil:
+		return Response{Reason: NoHint, Explanation: "prompt_text: " + err.Error()}, true
+	}
+	if why := l.resolveTokens(tokens); why != "" {
+		return Response{Reason: NoHint, Explanation: why}, true
+	}
+	l.in.echo = tokens
+	return Response{}, false
+}
+
+// appendChain hashes a prompt with its block keys. Keys belong to blocks of the
+// size that the caller's engine uses; the caller counts blocks in that size.
+func appendChain(dst []uint64, parent fingerprint.Parent, tokens []uint32, keys map[int][]fingerprint.Key, size int) []uint64 {
+	if len(keys) == 0 {
+		return fingerprint.Chain(dst, parent, tokens, size)
+	}
+	for i := 0; (i+1)*size <= len(tokens); i++ {
+		content := fingerprint.Content(tokens[i*size : (i+1)*size])
+		hash := fingerprint.Next(parent, fingerprint.WithKeys(content, keys[i]))
+		dst = append(dst, hash)
 		parent = fingerprint.Parent{Hash: hash, Present: true}
 	}
-	return hashes
+	return dst
+}
+
+// tooShort reports whether the policy keeps a prompt of this length from being
+// looked up.
+func (l *lookup) tooShort() bool {
+	return l.in.prefix > 0 && l.in.prefix < l.policy.MinimumPrefixTokens
 }

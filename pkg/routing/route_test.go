@@ -7,6 +7,7 @@ package routing
 
 import (
 	"context"
+	"math"
 	"strings"
 	"testing"
 
@@ -17,8 +18,8 @@ import (
 func TestReasons(t *testing.T) {
 	ids, chain := prompt(1, 80)
 	foreign, foreignChain := prompt(1000, 80)
-	hot := index.Stats{HitTokens: new(int64(50)), QueryTokens: new(int64(100))}
-	cold := index.Stats{HitTokens: new(int64(1)), QueryTokens: new(int64(100))}
+	hot := index.Stats{Time: start, HitTokens: new(int64(50)), QueryTokens: new(int64(100))}
+	cold := index.Stats{Time: start, HitTokens: new(int64(1)), QueryTokens: new(int64(100))}
 	one := func(t *testing.T) *fleet { return newFleet(t).engine("a").holds("a", index.T1, index.Announced, chain) }
 	tests := map[string]struct {
 		fleet   func(*testing.T) *fleet
@@ -40,7 +41,7 @@ func TestReasons(t *testing.T) {
 		"miss by hash, cold cache":    {func(t *testing.T) *fleet { return one(t).reports("a", cold) }, Request{PrefixHash: &foreignChain[0]}, AffinityHint, "a"},
 		"miss by hash, hot cache":     {func(t *testing.T) *fleet { return one(t).reports("a", hot) }, Request{PrefixHash: &foreignChain[0]}, TenantHot, "a"},
 		"miss by chain, hot cache":    {func(t *testing.T) *fleet { return one(t).reports("a", hot) }, Request{Chain: foreignChain}, AffinityHint, "a"},
-		"miss, everybody lost":        {func(t *testing.T) *fleet { return one(t).loses("a") }, Request{Tokens: foreign}, NoHint, ""},
+		"miss, everybody lost":        {func(t *testing.T) *fleet { return one(t).loses("a") }, Request{Tokens: foreign}, AffinityHint, "a"},
 		"match on a lost engine":      {func(t *testing.T) *fleet { return one(t).loses("a") }, Request{Tokens: ids}, PrefixMatch, "a"},
 		"counts of another length":    {one, Request{Chain: chain, ChainCounts: []int32{16}}, NoHint, ""},
 		"count of 0":                  {one, Request{Chain: chain[:1], ChainCounts: []int32{0}}, NoHint, ""},
@@ -81,7 +82,7 @@ func TestScopesThatNobodyServes(t *testing.T) {
 		"model":  {Request{Tenant: tenant, Model: "none", Tokens: ids}, UnknownModel},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if got := Route(t.Context(), f.x, &test.request); got.Reason != test.want || got.Explanation != "" {
+			if got := f.router().Route(t.Context(), &test.request); got.Reason != test.want || got.Explanation != "" {
 				t.Errorf("got %s (%q), want %s and no explanation", got.Reason, got.Explanation, test.want)
 			}
 		})
@@ -92,7 +93,7 @@ func TestPassedDeadline(t *testing.T) {
 	ids, _ := prompt(1, 80)
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if got := Route(ctx, newFleet(t).x, &Request{Tenant: tenant, Model: model, Tokens: ids}); got.Reason != Timeout {
+	if got := newFleet(t).router().Route(ctx, &Request{Tenant: tenant, Model: model, Tokens: ids}); got.Reason != Timeout {
 		t.Errorf("got %s, want %s", got.Reason, Timeout)
 	}
 }
@@ -124,8 +125,8 @@ func TestMatchedTokens(t *testing.T) {
 			if got.Reason != PrefixMatch || got.Replicas[0].Tokens != test.tokens || got.PromptTokens != test.prompt {
 				t.Errorf("got %s, %d of %d tokens, want %d of %d", got.Reason, got.Replicas[0].Tokens, got.PromptTokens, test.tokens, test.prompt)
 			}
-			if got.Replicas[0].Score != float64(test.tokens) {
-				t.Errorf("got score %v, want the tokens", got.Replicas[0].Score)
+			if want := float64(test.tokens) * DefaultCosts().Prefill; math.Abs(got.Replicas[0].Score-want) > 1e-9 {
+				t.Errorf("got score %v, want %v: what the tokens take to compute", got.Replicas[0].Score, want)
 			}
 		})
 	}

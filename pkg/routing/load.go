@@ -1,0 +1,124 @@
+/*
+Copyright 2026 The inference-cache Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package routing
+
+import (
+	"math"
+	"math/bits"
+
+	"inferencecache.io/inference-cache/pkg/index"
+)
+
+// load is what a serving replica has to do besides.
+type load struct {
+	// queue is in milliseconds.
+	queue float64
+	// known is false when queue is the others' mean.
+	known bool
+	// trusted replicas have a stream that is alive.
+	trusted bool
+	// warm replicas hold a part of the prompt.
+	warm bool
+}
+
+// survey looks at every replica that serves the model, once: what it has to do
+// decides about matches and about the replicas that they are compared with.
+func (l *lookup) survey() {
+	costs, now := &l.policy.Costs, l.request.Now
+	l.loads = l.loads[:0]
+	sum, known := 0.0, 0
+	for _, s := range l.sessions {
+		queue, ok := costs.queue(s.Stats(), now)
+		if ok {
+			sum += queue
+			known++
+		}
+		l.loads = append(l.loads, load{queue: queue, known: ok, trusted: trusted(s.State())})
+	}
+	if known == 0 || known == len(l.loads) {
+		return
+	}
+	mean := sum / float64(known)
+	for i := range l.loads {
+		if !l.loads[i].known {
+			l.loads[i].queue = mean
+		}
+	}
+}
+
+// place finds the hits among the serving replicas and marks those that hold
+// something as warm. A hit on a replica that came or went in between is dropped.
+func (l *lookup) place() {
+	mask := l.fillSlots()
+	l.places = l.places[:0]
+	kept := l.hits[:0]
+	for i := range l.hits {
+		at := l.find(l.hits[i].Session, mask)
+		if at < 0 {
+			continue
+		}
+		l.loads[at].warm = l.loads[at].warm || l.hits[i].Tokens > 0
+		kept = append(kept, l.hits[i])
+		l.places = append(l.places, at)
+	}
+	clear(l.hits[len(kept):])
+	l.hits = kept
+}
+
+// fillSlots makes the table from sessions to their positions and returns the
+// mask of its slots. It is at most half full.
+func (l *lookup) fillSlots() uint64 {
+	size := 1 << bits.Len(uint(2*len(l.sessions)))
+	if cap(l.slots) < size {
+		l.slots = make([]int32, size)
+	}
+	l.slots = l.slots[:size]
+	clear(l.slots)
+	mask := uint64(size - 1)
+	for i, s := range l.sessions {
+		at := s.ID() & mask
+		for l.slots[at] != 0 {
+			at = (at + 1) & mask
+		}
+		l.slots[at] = int32(i + 1)
+	}
+	return mask
+}
+
+func (l *lookup) find(s *index.Session, mask uint64) int32 {
+	for at := s.ID() & mask; l.slots[at] != 0; at = (at + 1) & mask {
+		if i := l.slots[at] - 1; l.sessions[i] == s {
+			return i
+		}
+	}
+	return -1
+}
+
+// leastQueue is the shortest queue among the replicas that hold nothing, as far
+// as their streams are alive. Where there are none it is that of the best one of
+// all, as though it held nothing.
+func (l *lookup) leastQueue() float64 {
+	least := [3]float64{math.MaxFloat64, math.MaxFloat64, math.MaxFloat64}
+	for i := range l.loads {
+		rung := 0
+		switch {
+		case !l.loads[i].trusted:
+			rung = 2
+		case l.loads[i].warm:
+			rung = 1
+		}
+		least[rung] = min(least[rung], l.loads[i].queue)
+	}
+	for _, queue := range least {
+		if queue < math.MaxFloat64 {
+			return queue
+		}
+	}
+	return 0
+}
+
+// trusted reports whether a holder's stream is alive and its state complete.
+func trusted(s index.State) bool { return s != index.Suspect && s != index.Rebuilding }

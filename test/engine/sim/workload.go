@@ -5,7 +5,10 @@ SPDX-License-Identifier: Apache-2.0
 
 package sim
 
-import "math/rand/v2"
+import (
+	"math/rand/v2"
+	"slices"
+)
 
 // WorkloadConfig shapes a [Workload]. A zero field means the default that its
 // comment names.
@@ -25,6 +28,12 @@ type WorkloadConfig struct {
 	// Salted is the share of conversations under a salt of their own, in
 	// percent; default none.
 	Salted int
+	// Branching is the share of conversations that begin as a copy of the
+	// beginning of another one, of at most half of MaxTokens and under its salt,
+	// in percent; default none.
+	Branching int
+	// Vocabulary is the number of token ids in use; default that of [Engine].
+	Vocabulary uint32
 }
 
 func (c WorkloadConfig) withDefaults() WorkloadConfig {
@@ -35,6 +44,9 @@ func (c WorkloadConfig) withDefaults() WorkloadConfig {
 		if *field == 0 {
 			*field = fallback
 		}
+	}
+	if c.Vocabulary == 0 {
+		c.Vocabulary = vocabulary
 	}
 	return c
 }
@@ -92,7 +104,14 @@ func (w *Workload) Answer(conversation int, output []uint32) {
 	c.tokens = append(c.tokens, output...)
 }
 
+// begin draws how a conversation starts.
 func (w *Workload) begin() conversation {
+	if w.cfg.Branching > 0 && w.random.IntN(100) < w.cfg.Branching {
+		from := w.conversations[w.random.IntN(len(w.conversations))]
+		if len(from.tokens) > 0 {
+			return conversation{tokens: slices.Clone(from.tokens[:1+w.random.IntN(min(len(from.tokens), w.cfg.MaxTokens/2))]), salt: from.salt}
+		}
+	}
 	c := conversation{tokens: append([]uint32(nil), w.systems[w.popularity.Uint64()]...)}
 	if w.random.IntN(100) < w.cfg.Salted {
 		w.salts++
@@ -104,7 +123,7 @@ func (w *Workload) begin() conversation {
 func (w *Workload) text(tokens int) []uint32 {
 	out := make([]uint32, tokens)
 	for i := range out {
-		out[i] = w.random.Uint32N(vocabulary)
+		out[i] = w.random.Uint32N(w.cfg.Vocabulary)
 	}
 	return out
 }

@@ -6,6 +6,7 @@ SPDX-License-Identifier: Apache-2.0
 package sim
 
 import (
+	"fmt"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -53,5 +54,37 @@ func TestWorkload(t *testing.T) {
 	}
 	if continued < len(turns)/4 {
 		t.Errorf("only %d of %d turns continue a conversation", continued, len(turns))
+	}
+}
+
+func TestWorkloadBranches(t *testing.T) {
+	w := NewWorkload(WorkloadConfig{Seed: 3, MaxTokens: 300, Salted: 50, Branching: 50, Vocabulary: 50})
+	// beginnings are longer than a system prompt and belong to one conversation.
+	const beginning = 110
+	beginnings, branched := map[string]map[int]bool{}, 0
+	for range 2000 {
+		id, request := w.Next()
+		if tokens := len(request.Tokens); tokens+request.MaxTokens > 300 {
+			t.Fatalf("a turn of %d tokens and %d more", tokens, request.MaxTokens)
+		}
+		for _, token := range request.Tokens {
+			if token >= 50 {
+				t.Fatalf("token %d with a vocabulary of 50", token)
+			}
+		}
+		w.Answer(id, make([]uint32, request.MaxTokens))
+		if len(request.Tokens) < beginning {
+			continue
+		}
+		key := fmt.Sprint(request.Salt, request.Tokens[:beginning])
+		if beginnings[key] == nil {
+			beginnings[key] = map[int]bool{}
+		}
+		if beginnings[key][id] = true; len(beginnings[key]) == 2 {
+			branched++
+		}
+	}
+	if branched < 10 {
+		t.Errorf("%d conversations branch", branched)
 	}
 }

@@ -69,6 +69,9 @@ type Stats struct {
 	CacheMemoryBytes           *int64
 	// Pressure is 0 for an idle engine and 1 for one as loaded as it may be.
 	Pressure *float64
+	// PrefillRate is the prompt tokens per second that the engine last computed
+	// while requests waited; nil until that was seen.
+	PrefillRate *float64
 }
 
 // Confidence is what a holder says about the quality of its own reports.

@@ -39,11 +39,11 @@ func TestOrder(t *testing.T) {
 		"nearer tier first": {func(t *testing.T) *fleet {
 			return both(t).holds("a", index.T2, index.Announced, chain).holds("b", index.T1, index.Announced, chain)
 		}, "b a"},
-		"live before lost":              {func(t *testing.T) *fleet { return equal(t).loses("a") }, "b a"},
-		"live before lost when loaded":  {func(t *testing.T) *fleet { return equal(t).loses("a").reports("b", running(4)) }, "b a"},
-		"less running first":            {func(t *testing.T) *fleet { return equal(t).reports("a", running(9)).reports("b", running(2)) }, "b a"},
-		"less waiting first":            {func(t *testing.T) *fleet { return equal(t).reports("a", waiting(1)).reports("b", running(99)) }, "b a"},
-		"known load before unknown":     {func(t *testing.T) *fleet { return equal(t).reports("b", running(2)) }, "b a"},
+		"live before lost":             {func(t *testing.T) *fleet { return equal(t).loses("a") }, "b a"},
+		"live before lost when loaded": {func(t *testing.T) *fleet { return equal(t).loses("a").reports("b", running(4)) }, "b a"},
+		"less running first":           {func(t *testing.T) *fleet { return equal(t).reports("a", running(9)).reports("b", running(2)) }, "b a"},
+		"less waiting first":           {func(t *testing.T) *fleet { return equal(t).reports("a", waiting(1)).reports("b", running(99)) }, "b a"},
+		"known load before unknown":    {func(t *testing.T) *fleet { return equal(t).reports("b", running(2)) }, "b a"},
 		"a short queue before a longer match": {func(t *testing.T) *fleet {
 			return both(t).holds("a", index.T1, index.Announced, chain).holds("b", index.T1, index.Announced, chain[:3]).
 				reports("a", waiting(1)).reports("b", running(0))

@@ -20,7 +20,7 @@ func stairs(b *testing.B, holders, blocks int) (*fleet, []uint32, []uint64) {
 	ids, chain := prompt(1, uint32(blocks*blockSize))
 	for i := range holders {
 		pod := fmt.Sprintf("engine-%d", i)
-		f.engine(pod).holds(pod, index.T1, index.Announced, chain[:max(1, blocks*(i+1)/holders)]).reports(pod, running(int64(i%4)))
+		f.engine(pod).holds(pod, index.T1, index.Announced, chain[:blocks*(i*37%holders+1)/holders]).reports(pod, running(int64(i%4)))
 	}
 	return f, ids, chain
 }

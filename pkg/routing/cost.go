@@ -69,9 +69,9 @@ func Milliseconds(d time.Duration) float64 { return float64(d) / float64(time.Mi
 
 // queue is the time in milliseconds that an engine needs for what it already
 // has, and whether its statistics say anything about that: they have to be there
-// and to be no older than the limit.
-func (c *Costs) queue(s *index.Stats, now time.Time) (float64, bool) {
-	if s == nil || (s.Running == nil && s.Waiting == nil) || now.Sub(s.Time) > c.StatsMaxAge {
+// and no older than oldest.
+func (c *Costs) queue(s *index.Stats, oldest time.Time) (float64, bool) {
+	if s == nil || (s.Running == nil && s.Waiting == nil) || s.Time.Before(oldest) {
 		return 0, false
 	}
 	var ms float64

@@ -43,7 +43,7 @@ func TestQueue(t *testing.T) {
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
-			got, known := round.queue(test.stats, now)
+			got, known := round.queue(test.stats, now.Add(-round.StatsMaxAge))
 			if got != test.want || known != test.known {
 				t.Errorf("got %v, %v, want %v, %v", got, known, test.want, test.known)
 			}

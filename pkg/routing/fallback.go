@@ -65,7 +65,7 @@ func (l *lookup) hotReplicas() []Replica {
 	for i, s := range l.sessions {
 		stats := s.Stats()
 		rate, ok := hitRate(stats)
-		if !ok || rate < hotHitRate || !l.loads[i].trusted || l.request.Now.Sub(stats.Time) > costs.StatsMaxAge {
+		if !ok || rate < hotHitRate || !l.loads[i].trusted || stats.Time.Before(l.oldest) {
 			continue
 		}
 		r := Replica{}

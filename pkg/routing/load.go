@@ -6,7 +6,6 @@ SPDX-License-Identifier: Apache-2.0
 package routing
 
 import (
-	"math"
 	"math/bits"
 
 	"inferencecache.io/inference-cache/pkg/index"
@@ -27,11 +26,12 @@ type load struct {
 // survey looks at every replica that serves the model, once: what it has to do
 // decides about matches and about the replicas that they are compared with.
 func (l *lookup) survey() {
-	costs, now := &l.policy.Costs, l.request.Now
+	costs := &l.policy.Costs
+	l.oldest = l.request.Now.Add(-costs.StatsMaxAge)
 	l.loads = l.loads[:0]
 	sum, known := 0.0, 0
 	for _, s := range l.sessions {
-		queue, ok := costs.queue(s.Stats(), now)
+		queue, ok := costs.queue(s.Stats(), l.oldest)
 		if ok {
 			sum += queue
 			known++
@@ -54,18 +54,30 @@ func (l *lookup) survey() {
 func (l *lookup) place() {
 	mask := l.fillSlots()
 	l.places = l.places[:0]
-	kept := l.hits[:0]
 	for i := range l.hits {
-		at := l.find(l.hits[i].Session, mask)
+		h := &l.hits[i]
+		at := l.find(h.Session, mask)
 		if at < 0 {
 			continue
 		}
-		l.loads[at].warm = l.loads[at].warm || l.hits[i].Tokens > 0
-		kept = append(kept, l.hits[i])
+		l.loads[at].warm = l.loads[at].warm || h.Tokens > 0
+		l.keep(len(l.places), i)
 		l.places = append(l.places, at)
 	}
-	clear(l.hits[len(kept):])
-	l.hits = kept
+	l.dropHits(len(l.places))
+}
+
+// keep moves a hit to the end of those that stay.
+func (l *lookup) keep(to, from int) {
+	if to != from {
+		l.hits[to] = l.hits[from]
+	}
+}
+
+// dropHits forgets the hits from a position on.
+func (l *lookup) dropHits(from int) {
+	clear(l.hits[from:])
+	l.hits, l.places = l.hits[:from], l.places[:from]
 }
 
 // fillSlots makes the table from sessions to their positions and returns the
@@ -101,23 +113,31 @@ func (l *lookup) find(s *index.Session, mask uint64) int32 {
 // as their streams are alive. Where there are none it is that of the best one of
 // all, as though it held nothing.
 func (l *lookup) leastQueue() float64 {
-	least := [3]float64{math.MaxFloat64, math.MaxFloat64, math.MaxFloat64}
+	least, rung := 0.0, worstRung+1
 	for i := range l.loads {
-		rung := 0
-		switch {
-		case !l.loads[i].trusted:
-			rung = 2
-		case l.loads[i].warm:
-			rung = 1
-		}
-		least[rung] = min(least[rung], l.loads[i].queue)
-	}
-	for _, queue := range least {
-		if queue < math.MaxFloat64 {
-			return queue
+		at := &l.loads[i]
+		if r := at.rung(); r < rung || (r == rung && at.queue < least) {
+			least, rung = at.queue, r
 		}
 	}
-	return 0
+	return least
+}
+
+// The rungs of what matches are compared with, the preferred one first.
+const (
+	coldRung = iota
+	warmRung
+	worstRung
+)
+
+func (at *load) rung() int {
+	switch {
+	case !at.trusted:
+		return worstRung
+	case at.warm:
+		return warmRung
+	}
+	return coldRung
 }
 
 // trusted reports whether a holder's stream is alive and its state complete.

@@ -8,9 +8,9 @@ package routing
 import (
 	"cmp"
 	"math"
+	"math/bits"
 	"slices"
 
-	"inferencecache.io/inference-cache/pkg/fingerprint"
 	"inferencecache.io/inference-cache/pkg/index"
 )
 
@@ -43,7 +43,8 @@ func (l *lookup) gate() string {
 			continue
 		}
 		longest = max(longest, h.Tokens)
-		l.hits[kept], l.places[kept] = *h, l.places[i]
+		l.keep(kept, i)
+		l.places[kept] = l.places[i]
 		kept++
 	}
 	dropped := len(l.hits) - kept
@@ -58,12 +59,6 @@ func (l *lookup) gate() string {
 		return "the longest match is shorter than the policy's minimumPrefixTokens"
 	}
 	return ""
-}
-
-// dropHits forgets the hits from a position on.
-func (l *lookup) dropHits(from int) {
-	clear(l.hits[from:])
-	l.hits, l.places = l.hits[:from], l.places[:from]
 }
 
 // count makes the tokens of hits those of the caller's own counts.
@@ -130,14 +125,22 @@ func (l *lookup) rank() {
 		l.keepBest(k)
 		return
 	}
-	slices.SortFunc(l.order, l.compare)
+	slices.SortFunc(l.order, func(a, b standing) int {
+		switch {
+		case a.key > b.key:
+			return -1
+		case a.key < b.key:
+			return 1
+		}
+		return l.compare(a, b)
+	})
 }
 
 // keepBest orders the best k and drops the others from the order.
 func (l *lookup) keepBest(k int) {
 	best := l.order[:1]
 	for _, s := range l.order[1:] {
-		if len(best) == k && l.compare(best[k-1], s) <= 0 {
+		if len(best) == k && (s.key < best[k-1].key || l.compare(best[k-1], s) <= 0) {
 			continue
 		}
 		if len(best) < k {
@@ -232,9 +235,14 @@ func sortable(f float32) uint32 {
 	return b | 1<<31
 }
 
+// spread is an odd number without a pattern: the golden ratio in 64 bits.
+const spread = 0x9E3779B97F4A7C15
+
 // weight is the rendezvous weight of a holder for a head: of all holders, the one
 // with the highest weight gets the prompt, so a change of the fleet moves only
-// the prompts of the holders that came or went.
+// the prompts of the holders that came or went. Both are hashes already, so one
+// multiplication mixes them well enough.
 func weight(head uint64, s *index.Session) uint64 {
-	return fingerprint.Next(fingerprint.Parent{Hash: s.ID(), Present: true}, head)
+	high, low := bits.Mul64(head^s.ID(), spread)
+	return high ^ low
 }

@@ -5,7 +5,11 @@ SPDX-License-Identifier: Apache-2.0
 
 package routing
 
-import "inferencecache.io/inference-cache/pkg/index"
+import (
+	"time"
+
+	"inferencecache.io/inference-cache/pkg/index"
+)
 
 // keptWords bounds what a scratch keeps between lookups: a prompt of 128 Ki
 // tokens in blocks of 16. What one giant prompt needed is not kept for the others.
@@ -28,6 +32,8 @@ type scratch struct {
 	sums  []int32
 	order []standing
 	base  base
+	// oldest is the time before which statistics are stale.
+	oldest time.Time
 }
 
 // reset forgets a lookup. Sessions that the index has dropped must not be kept.

@@ -108,7 +108,7 @@ func startWriter(f *fleet, member int) *writer {
 		w.took = threadCPU(func() {
 			for n := chain(0); err == nil && !w.stopping.Load(); n++ {
 				if err = f.store(member, 0, writerChains+n, 0, step); err == nil {
-					err = f.removeLast(member)
+					err = f.remove(member, writerChains+n, 0, step)
 				}
 				w.blocks += 2 * step
 			}

@@ -109,10 +109,12 @@ func (f *fleet) store(i int, group uint32, c chain, from, n int) error {
 	return f.report(i, f.changes[:])
 }
 
-// removeLast takes out what the last call of store added.
-func (f *fleet) removeLast(i int) error {
-	last := f.changes[0]
-	f.changes[0] = index.Change{Op: index.Remove, GroupIndex: last.GroupIndex, Tier: last.Tier, Hashes: last.Hashes}
+// remove reports that a member has lost blocks from to from+n of a chain, the last
+// one first.
+func (f *fleet) remove(i int, c chain, from, n int) error {
+	f.hashes = c.append(f.hashes[:0], from, n)
+	slices.Reverse(f.hashes)
+	f.changes[0] = index.Change{Op: index.Remove, GroupIndex: fullGroup.Index, Tier: index.T1, Hashes: f.hashes}
 	return f.report(i, f.changes[:])
 }
 

@@ -68,7 +68,55 @@ func (b *bench) ingest(context.Context) error {
 		microseconds, store, storeTarget)
 	b.atMost("allocations for one stored block", "steady state of a full engine", count, allocations, allocationsTarget)
 	b.tell("one removed block, the same way", fmt.Sprintf("%.2f µs", remove))
+	return b.stages(f, e)
+}
+
+// stages tells what decoding and the index take of a stored block.
+func (b *bench) stages(f *fleet, e *engine) error {
+	var decoder kvevents.Decoder
+	payloads := e.groups[0].stores
+	var err error
+	decode := compare(b.runs, subject{threadCPU, func(n int) {
+		if _, failed := decoder.Decode(payloads[n%len(payloads)]); failed != nil {
+			err = failed
+		}
+	}})[0].median()
+	if err != nil {
+		return err
+	}
+	member, err := f.join(plainModel, 1, fullGroup)
+	if err != nil {
+		return err
+	}
+	store, remove := make(samples, b.runs), make(samples, b.runs)
+	for i := range b.runs {
+		if store[i], remove[i], err = f.turnOver(member, writerChains+1<<22); err != nil {
+			return err
+		}
+	}
+	b.tell("of that, decoding; the index alone", fmt.Sprintf("%s; %s stored, %s removed", short(decode/step), short(store.median()), short(remove.median())))
 	return nil
+}
+
+// turnOver stores a group of chains as an engine does and removes them again. It
+// returns what each block took.
+func (f *fleet) turnOver(member int, first chain) (store, remove time.Duration, err error) {
+	store = threadCPU(func() {
+		for from := 0; from < longChain && err == nil; from += step {
+			for c := chain(0); c < groupChains && err == nil; c++ {
+				err = f.store(member, 0, first+c, from, step)
+			}
+		}
+	})
+	remove = threadCPU(func() {
+		for c := chain(0); c < groupChains && err == nil; c++ {
+			for from := longChain - step; from >= 0 && err == nil; from -= step {
+				err = f.remove(member, first+c, from, step)
+			}
+		}
+	})
+	const blocks = groupChains * longChain
+	return store / blocks, remove / blocks, err
 }
 
 // ingester takes an engine's messages.
@@ -108,9 +156,9 @@ func (in *ingester) take(payloads [][]byte) error {
 
 // usage is what blocks cost.
 type usage struct {
-	took           time.Duration
-	mallocs        uint64
-	blocks, number int
+	took    time.Duration
+	mallocs uint64
+	blocks  int
 }
 
 // timed takes messages and adds what that costs.

@@ -15,13 +15,11 @@ import (
 	"fmt"
 	"math/big"
 	"net"
-	"sync/atomic"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/credentials"
-	"google.golang.org/protobuf/types/known/wrapperspb"
 
 	"inferencecache.io/inference-cache/pkg/index"
 	"inferencecache.io/inference-cache/pkg/indexserver"
@@ -61,10 +59,11 @@ func startServer(x *index.Index) (*server, error) {
 	if err != nil {
 		return nil, err
 	}
+	// The last credentials count: the ones that the connection trusts.
 	options := append(service.Options(), grpc.Creds(credentials.NewServerTLSFromCert(&certificate)))
 	s := &server{grpc: grpc.NewServer(options...), echo: &echo{}}
 	service.Register(s.grpc)
-	s.grpc.RegisterService(&echoService, s.echo)
+	s.echo.register(s.grpc)
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		return nil, fmt.Errorf("listen: %w", err)
@@ -85,25 +84,6 @@ func startServer(x *index.Index) (*server, error) {
 func (s *server) stop() {
 	_ = s.conn.Close()
 	s.grpc.Stop()
-}
-
-// echoMethod answers any bytes with bytes that were chosen before.
-const echoMethod = "/bench.Echo/Echo"
-
-type echo struct {
-	reply atomic.Pointer[wrapperspb.BytesValue]
-}
-
-var echoService = grpc.ServiceDesc{
-	ServiceName: "bench.Echo", HandlerType: (*any)(nil),
-	Methods: []grpc.MethodDesc{{MethodName: "Echo", Handler: func(service any, ctx context.Context, decode func(any) error, intercept grpc.UnaryServerInterceptor) (any, error) {
-		in := new(wrapperspb.BytesValue)
-		if err := decode(in); err != nil {
-			return nil, err
-		}
-		info := &grpc.UnaryServerInfo{Server: service, FullMethod: echoMethod}
-		return intercept(ctx, in, info, func(context.Context, any) (any, error) { return service.(*echo).reply.Load(), nil })
-	}}},
 }
 
 // bearer sends a token with every call.

@@ -19,11 +19,7 @@ type requestKey struct {
 }
 
 // podEntry is one replica's copy of a block, by the ordinals of its names.
-type podEntry struct {
-	pod, tier uint16
-	// speculative entries were routed and not yet announced.
-	speculative bool
-}
+type podEntry struct{ pod, tier uint16 }
 
 // keyEntry is one block in the list of a KeyWalk.
 type keyEntry struct {

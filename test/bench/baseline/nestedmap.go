@@ -7,6 +7,7 @@ package baseline
 
 import (
 	"encoding/binary"
+	"maps"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -123,9 +124,7 @@ func (m *NestedMap) Lookup(scope Scope, chain [][]byte, now time.Time) []Score {
 			break
 		}
 	}
-	for replica, r := range running {
-		ended[replica] = r
-	}
+	maps.Copy(ended, running)
 	return rank(ended)
 }
 

@@ -46,10 +46,6 @@ func processCPU(f func()) time.Duration {
 // stopwatch is threadCPU or processCPU.
 type stopwatch func(func()) time.Duration
 
-// minimumRun is how much CPU time one run of a figure takes at least, so that
-// reading the clock is no part of it.
-const minimumRun = 20 * time.Millisecond
-
 // subject is something whose calls are timed.
 type subject struct {
 	watch stopwatch
@@ -62,13 +58,13 @@ type samples []time.Duration
 
 // compare times subjects in alternation, so that whatever else the machine does
 // meets all of them, and returns the samples of each.
-func compare(runs int, subjects ...subject) []samples {
+func (b *bench) compare(subjects ...subject) []samples {
 	out := make([]samples, len(subjects))
 	batches := make([]func() time.Duration, len(subjects))
 	for i, s := range subjects {
-		batches[i] = s.batch()
+		batches[i] = s.batch(b.shortest)
 	}
-	for range runs {
+	for range b.runs {
 		for i, batch := range batches {
 			out[i] = append(out[i], batch())
 		}
@@ -77,8 +73,8 @@ func compare(runs int, subjects ...subject) []samples {
 }
 
 // batch returns what times one call of the subject, as the mean of so many calls
-// that they take minimumRun.
-func (s subject) batch() func() time.Duration {
+// that they take the given time at least: reading the clock is no part of it then.
+func (s subject) batch(shortest time.Duration) func() time.Duration {
 	calls, n := 1, 0
 	repeat := func() {
 		for range calls {
@@ -86,7 +82,7 @@ func (s subject) batch() func() time.Duration {
 			n++
 		}
 	}
-	for s.watch(repeat) < minimumRun {
+	for s.watch(repeat) < shortest {
 		calls *= 2
 	}
 	return func() time.Duration { return s.watch(repeat) / time.Duration(calls) }

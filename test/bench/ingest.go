@@ -76,7 +76,7 @@ func (b *bench) stages(f *fleet, e *engine) error {
 	var decoder kvevents.Decoder
 	payloads := e.groups[0].stores
 	var err error
-	decode := compare(b.runs, subject{threadCPU, func(n int) {
+	decode := b.compare(subject{threadCPU, func(n int) {
 		if _, failed := decoder.Decode(payloads[n%len(payloads)]); failed != nil {
 			err = failed
 		}

@@ -63,7 +63,7 @@ func (b *bench) baselines(ours subject) error {
 	if err != nil {
 		return err
 	}
-	got := compare(b.runs, calibration(), ours, nested, walk)
+	got := b.compare(calibration(), ours, nested, walk)
 	multiply := float64(got[0].median()) / multiplications
 	what := fmt.Sprintf("lookup, %d holders × %d blocks, %s resident", b.holders, askedChain, millions(b.entries))
 	for i, base := range []struct {
@@ -99,7 +99,7 @@ func (b *bench) lengths(f *fleet) error {
 	if err != nil {
 		return err
 	}
-	got := compare(b.runs, little, large)
+	got := b.compare(little, large)
 	b.atMost(fmt.Sprintf("lookup of %d blocks ÷ %d blocks, %d holders", longestChain, shortChain, b.holders),
 		fmt.Sprintf("%s; %s", short(got[1].median()), short(got[0].median())), fraction, got[1].over(got[0]), lengthTarget)
 	return nil
@@ -115,16 +115,16 @@ func (b *bench) groups(f *fleet, plain subject) error {
 	if err != nil {
 		return err
 	}
-	got := compare(b.runs, plain, hybrid)
+	got := b.compare(plain, hybrid)
 	b.atMost(fmt.Sprintf("lookup with a full and a window group ÷ with one group, %d × %d", b.holders, askedChain),
 		fmt.Sprintf("%s; %s", short(got[1].median()), short(got[0].median())), fraction, got[1].over(got[0]), groupsTarget)
 	return nil
 }
 
-// stairs stores askedChains chains in the form of stairs, checks that they are
+// stairs stores b.prompts chains in the form of stairs, checks that they are
 // found, and returns the lookup of one of them after the other, scores included.
 func (b *bench) stairs(f *fleet, model string, numbers chain, first, blocks int, window bool) (subject, error) {
-	prompts := make([][]uint64, askedChains)
+	prompts := make([][]uint64, b.prompts)
 	for i := range prompts {
 		c := numbers + chain(i)
 		prompts[i] = c.hashes(blocks)

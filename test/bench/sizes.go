@@ -5,6 +5,8 @@ SPDX-License-Identifier: Apache-2.0
 
 package main
 
+import "time"
+
 // sizes say how much is measured.
 type sizes struct {
 	// entries is the number of them that an index holds beside what is asked
@@ -17,6 +19,10 @@ type sizes struct {
 	holders int
 	// runs is how often a figure is measured; the median counts.
 	runs int
+	// shortest is the least CPU time of a run.
+	shortest time.Duration
+	// prompts is how many prompts lookups cycle through.
+	prompts int
 	// contentionRuns and contentionLookups are the same for lookups beside a
 	// writer, and how many lookups make one run.
 	contentionRuns, contentionLookups int
@@ -34,13 +40,11 @@ const (
 	step      = 16
 	// askedChain is the length of the prompt in most lookups.
 	askedChain = 1024
-	// askedChains is how many prompts lookups cycle through.
-	askedChains = 64
 )
 
 func fullSizes() sizes {
 	return sizes{
-		entries: 10_000_000, baseline: 1_000_000, holders: 64, runs: 7,
+		entries: 10_000_000, baseline: 1_000_000, holders: 64, runs: 7, shortest: 20 * time.Millisecond, prompts: 64,
 		contentionRuns: 9, contentionLookups: 20_000, rounds: 4_000, ingestGroups: 4,
 	}
 }
@@ -48,7 +52,7 @@ func fullSizes() sizes {
 // smokeSizes touch everything and measure nothing.
 func smokeSizes() sizes {
 	return sizes{
-		entries: 65_536, baseline: 8_192, holders: 64, runs: 1,
+		entries: 65_536, baseline: 8_192, holders: 64, runs: 1, shortest: time.Millisecond, prompts: 2,
 		contentionRuns: 1, contentionLookups: 200, rounds: 20, ingestGroups: 3,
 	}
 }

@@ -34,12 +34,16 @@ func (s *Server) authenticate(ctx context.Context, method string) (context.Conte
 		s.metrics.refused.WithLabelValues(refusedMissing).Inc()
 		return nil, status.Error(codes.Unauthenticated, missingToken)
 	}
+	now := s.config.Clock.Now()
+	if known := s.credentials.find(token, now); known != nil {
+		return context.WithValue(ctx, callerKey{}, known), nil
+	}
 	who, err := s.config.Authenticator.Authenticate(ctx, token)
 	if err != nil {
 		s.metrics.refused.WithLabelValues(refusedToken).Inc()
 		return nil, refusal(err, codes.Unauthenticated)
 	}
-	return WithIdentity(ctx, who), nil
+	return context.WithValue(ctx, callerKey{}, s.credentials.remember(token, who, now)), nil
 }
 
 // bearerToken reads the token of a call. Several authorization values are as

@@ -16,6 +16,7 @@ import (
 	"k8s.io/utils/clock"
 
 	"inferencecache.io/inference-cache/pkg/index"
+	"inferencecache.io/inference-cache/pkg/routing"
 )
 
 // ReservedTenant is the tenant of probes. Nobody may report for it.
@@ -31,6 +32,12 @@ type Config struct {
 	Authenticator Authenticator
 	// Authorizer says what an identity may do. Required; see AllowAll.
 	Authorizer Authorizer
+	// Policies are what the tenants' namespaces want of lookups; nil means that
+	// there are none.
+	Policies routing.Policies
+	// Tokenizer reads prompts that come as text; nil means that such lookups are
+	// answered NO_HINT.
+	Tokenizer routing.Tokenizer
 	// TLS has the serving certificate. Required. Versions below 1.2 are never
 	// spoken, whatever it says.
 	TLS *tls.Config
@@ -58,6 +65,12 @@ type Limits struct {
 	// StreamsPerConnection is the largest number of calls that one connection
 	// has in flight; more wait. 0 means DefaultStreamsPerConnection.
 	StreamsPerConnection uint32
+	// Tokenizations is the largest number of prompts that are tokenised at a time.
+	// 0 means DefaultTokenizations.
+	Tokenizations int
+	// TokenizeTimeout is how long a prompt may take to be tokenised when neither
+	// the caller nor the policy says less. 0 means DefaultTokenizeTimeout.
+	TokenizeTimeout time.Duration
 	// StopGrace is how long Serve waits for calls to end. 0 means DefaultStopGrace.
 	StopGrace time.Duration
 }
@@ -70,6 +83,8 @@ const (
 	DefaultLookupBytes          = 12 << 20
 	DefaultReportStreams        = 16384
 	DefaultStreamsPerConnection = 128
+	DefaultTokenizations        = 64
+	DefaultTokenizeTimeout      = 5 * time.Second
 	DefaultStopGrace            = 5 * time.Second
 )
 
@@ -85,6 +100,12 @@ func (l Limits) withDefaults() Limits {
 	}
 	if l.StreamsPerConnection == 0 {
 		l.StreamsPerConnection = DefaultStreamsPerConnection
+	}
+	if l.Tokenizations == 0 {
+		l.Tokenizations = DefaultTokenizations
+	}
+	if l.TokenizeTimeout == 0 {
+		l.TokenizeTimeout = DefaultTokenizeTimeout
 	}
 	if l.StopGrace == 0 {
 		l.StopGrace = DefaultStopGrace

@@ -145,10 +145,7 @@ func FuzzLookupRouteRequest(f *testing.F) {
 		addMessage(f, corpus, m)
 	}
 	reasons := map[string]bool{}
-	for _, r := range []routing.Reason{
-		routing.PrefixMatch, routing.TenantHot, routing.AffinityHint, routing.NoHint,
-		routing.UnknownTenant, routing.UnknownModel, routing.UnknownHashScheme,
-	} {
+	for _, r := range routing.Reasons() {
 		reasons[string(r)] = true
 	}
 	s := newServer(f)

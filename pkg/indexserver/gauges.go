@@ -16,6 +16,7 @@ import (
 type gauges struct {
 	server   *Server
 	streams  *prometheus.Desc
+	lookups  *prometheus.Desc
 	holders  *prometheus.Desc
 	blocks   *prometheus.Desc
 	complete *prometheus.Desc
@@ -28,6 +29,7 @@ func newGauges(s *Server) *gauges {
 	return &gauges{
 		server:   s,
 		streams:  desc("report_streams", "Open report streams."),
+		lookups:  desc("lookup_streams", "Open lookup streams."),
 		holders:  desc("index_holders", "Engine ranks that the index knows, by state.", "state"),
 		blocks:   desc("index_blocks", "Blocks that the holders have, by tier. One that several holders have counts for each.", "tier"),
 		complete: desc("index_complete", "1 while the index has the state of every holder, else 0."),
@@ -36,7 +38,7 @@ func newGauges(s *Server) *gauges {
 
 // Describe sends the descriptions of the gauges.
 func (g *gauges) Describe(out chan<- *prometheus.Desc) {
-	for _, d := range []*prometheus.Desc{g.streams, g.holders, g.blocks, g.complete} {
+	for _, d := range []*prometheus.Desc{g.streams, g.lookups, g.holders, g.blocks, g.complete} {
 		out <- d
 	}
 }
@@ -56,6 +58,7 @@ func (g *gauges) Collect(out chan<- prometheus.Metric) {
 		out <- prometheus.MustNewConstMetric(d, prometheus.GaugeValue, value, labels...)
 	}
 	gauge(g.streams, float64(g.server.streams.Load()))
+	gauge(g.lookups, float64(g.server.lookupStreams.Load()))
 	for state, n := range byState {
 		gauge(g.holders, float64(n), index.State(state).String())
 	}

@@ -27,8 +27,8 @@ type Identity struct {
 	Extra map[string][]string
 }
 
-// Authenticator says whose a token is. It is called concurrently, once per call
-// and not again during a stream. It compares secrets in constant time. An error
+// Authenticator says whose a token is. It is called concurrently, and not again
+// during a stream or for the same token within decisionTTL. It compares secrets in constant time. An error
 // refuses the call with Unauthenticated, or with its own code when it is a gRPC
 // status, as for a token review that could not be made.
 type Authenticator interface {
@@ -43,7 +43,7 @@ type Authorizer interface {
 	// and well-formed.
 	MayReport(ctx context.Context, who Identity, hello *index.Hello) error
 	// MayLookup decides on questions about a tenant; the empty tenant stands for
-	// all of them.
+	// all of them. What it allows a caller stands for decisionTTL.
 	MayLookup(ctx context.Context, who Identity, tenant string) error
 }
 
@@ -88,20 +88,29 @@ func refusal(err error, code codes.Code) error {
 	return status.Error(code, err.Error())
 }
 
-type identityKey struct{}
+type callerKey struct{}
 
 // WithIdentity returns the context of a call by who. It is for callers that have
 // authenticated who by themselves and call the service without a connection.
 func WithIdentity(ctx context.Context, who Identity) context.Context {
-	return context.WithValue(ctx, identityKey{}, who)
+	return context.WithValue(ctx, callerKey{}, &caller{who: who})
 }
 
-// identityFrom returns who was authenticated for a call. The service refuses
+// callerFrom returns who was authenticated for a call. The service refuses
 // calls that did not pass the interceptors of this package.
-func identityFrom(ctx context.Context) (Identity, error) {
-	who, ok := ctx.Value(identityKey{}).(Identity)
+func callerFrom(ctx context.Context) (*caller, error) {
+	c, ok := ctx.Value(callerKey{}).(*caller)
 	if !ok {
-		return Identity{}, status.Error(codes.Unauthenticated, "the call was not authenticated")
+		return nil, status.Error(codes.Unauthenticated, "the call was not authenticated")
 	}
-	return who, nil
+	return c, nil
+}
+
+// identityFrom returns the identity of who was authenticated for a call.
+func identityFrom(ctx context.Context) (Identity, error) {
+	c, err := callerFrom(ctx)
+	if err != nil {
+		return Identity{}, err
+	}
+	return c.who, nil
 }

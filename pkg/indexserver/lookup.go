@@ -9,26 +9,50 @@ import (
 	"context"
 
 	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
 
 	pb "inferencecache.io/inference-cache/pkg/generated/proto/inferencecache/v1alpha1"
 	"inferencecache.io/inference-cache/pkg/routing"
 )
 
+// MaxLookups is the largest number of lookups in one LookupRoutes.
+const MaxLookups = 256
+
 // Lookup answers a lookup and counts it. It is what every face of the index asks;
-// whether the caller may ask is decided before.
+// whether the caller may ask is decided before. It sets the request's time.
 func (s *Server) Lookup(ctx context.Context, r *routing.Request) routing.Response {
-	start := s.config.Clock.Now()
+	r.Now = s.config.Clock.Now()
 	out := s.route(ctx, r)
-	s.metrics.latency.Observe(s.config.Clock.Since(start).Seconds())
-	s.metrics.lookups.WithLabelValues(string(out.Reason)).Inc()
+	s.metrics.latency.Observe(s.config.Clock.Since(r.Now).Seconds())
+	s.metrics.answered(out.Reason)
 	return out
 }
 
+// route applies the policy's deadline. What works with the request's own data
+// takes microseconds and is not interrupted: an answer that comes too late is
+// replaced. Only a tokenizer has to be told.
 func (s *Server) route(ctx context.Context, r *routing.Request) routing.Response {
 	if r.Tenant == ReservedTenant {
 		return noHint("the tenant " + ReservedTenant + " is reserved for probes")
 	}
-	return routing.Route(ctx, s.config.Index, r)
+	timeout := s.router.Policy(r.Tenant).Timeout
+	if timeout <= 0 {
+		return s.router.Route(ctx, r)
+	}
+	if r.Text != "" {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, timeout)
+		defer cancel()
+	}
+	out := s.router.Route(ctx, r)
+	if s.config.Clock.Since(r.Now) < timeout {
+		return out
+	}
+	late := routing.Response{Reason: routing.Timeout}
+	if r.Explain {
+		late.Explanation = "the policy's lookupTimeoutMs passed"
+	}
+	return late
 }
 
 // LookupRoute answers a router. It is an error only when the caller may not ask.
@@ -36,33 +60,63 @@ func (s *Server) LookupRoute(ctx context.Context, req *pb.LookupRouteRequest) (*
 	if err := s.mayLookup(ctx, req.GetTenantId()); err != nil {
 		return nil, err
 	}
-	start := s.config.Clock.Now()
-	r, err := requestOf(req)
-	var answer routing.Response
-	if err != nil {
-		answer = noHint(err.Error())
-		s.metrics.lookups.WithLabelValues(string(answer.Reason)).Inc()
-	} else {
-		answer = s.Lookup(ctx, r)
+	return s.answer(ctx, req), nil
+}
+
+// LookupRoutes answers several lookups. It is an error when the caller may not ask
+// one of them, and then none is answered.
+func (s *Server) LookupRoutes(ctx context.Context, req *pb.LookupRoutesRequest) (*pb.LookupRoutesResponse, error) {
+	requests := req.GetRequests()
+	if len(requests) > MaxLookups {
+		return nil, status.Errorf(codes.InvalidArgument, "requests: %d lookups, at most %d are taken", len(requests), MaxLookups)
 	}
-	out := responseOf(&answer)
+	for i, r := range requests {
+		if i > 0 && r.GetTenantId() == requests[i-1].GetTenantId() {
+			continue
+		}
+		if err := s.mayLookup(ctx, r.GetTenantId()); err != nil {
+			return nil, status.Errorf(status.Code(err), "requests[%d]: %s", i, status.Convert(err).Message())
+		}
+	}
+	out := &pb.LookupRoutesResponse{Responses: make([]*pb.LookupRouteResponse, len(requests))}
+	for i, r := range requests {
+		out.Responses[i] = s.answer(ctx, r)
+	}
+	return out, nil
+}
+
+// answer answers a lookup that the caller may make.
+func (s *Server) answer(ctx context.Context, req *pb.LookupRouteRequest) *pb.LookupRouteResponse {
+	start := s.config.Clock.Now()
+	q := s.questions.Get().(*question)
+	q.read(req, s.router.Policy(req.GetTenantId()).IgnoreChains)
+	answer := s.Lookup(ctx, &q.Request)
+	q.reset()
+	s.questions.Put(q)
+
+	now := s.config.Clock.Now()
+	out := responseOf(&answer, now)
 	out.AdapterId = req.GetAdapterId()
 	out.ObservedBy = s.config.Name
-	now := s.config.Clock.Now()
 	out.Complete = s.config.Index.Complete(now)
-	out.LookupLatencyUs = now.Sub(start).Microseconds()
-	return out, nil
+	out.LookupLatencyUs = max(now.Sub(start), 0).Microseconds()
+	return out
 }
 
 // mayLookup decides on a question about a tenant.
 func (s *Server) mayLookup(ctx context.Context, tenant string) error {
-	who, err := identityFrom(ctx)
+	caller, err := callerFrom(ctx)
 	if err != nil {
 		return err
 	}
-	if err := s.config.Authorizer.MayLookup(ctx, who, tenant); err != nil {
+	now := s.config.Clock.Now()
+	if caller.mayAsk(tenant, now) {
+		return nil
+	}
+	if err := s.config.Authorizer.MayLookup(ctx, caller.who, tenant); err != nil {
 		return refusal(err, codes.PermissionDenied)
 	}
+	caller.allow(tenant, now)
 	return nil
 }
 

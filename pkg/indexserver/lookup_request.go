@@ -9,72 +9,101 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"slices"
 
 	"inferencecache.io/inference-cache/pkg/fingerprint"
 	pb "inferencecache.io/inference-cache/pkg/generated/proto/inferencecache/v1alpha1"
 	"inferencecache.io/inference-cache/pkg/routing"
 )
 
-var errNoTokenizer = errors.New("prompt_text: this server has no tokenizer, send token_ids or block_hashes")
+// question is a lookup in routing's form together with the memory of its chain,
+// which later lookups use again.
+type question struct {
+	routing.Request
 
-// requestOf turns a lookup into routing's form. The error says what is malformed
-// in the input that the request's precedence selects; what it does not select is
-// not looked at. The result refers to the request's slices.
-func requestOf(in *pb.LookupRouteRequest) (*routing.Request, error) {
-	if in.GetPrefixTokenCount() < 0 {
-		return nil, invalid("prefix_token_count", "%d is below 0", in.GetPrefixTokenCount())
+	words []uint64
+}
+
+// keptWords bounds the chain that is kept for later lookups.
+const keptWords = 8192
+
+// reset forgets the lookup.
+func (q *question) reset() {
+	q.Request = routing.Request{}
+	if cap(q.words) > keptWords {
+		q.words = nil
 	}
-	if in.GetTopK() < 0 {
-		return nil, invalid("top_k", "%d is below 0", in.GetTopK())
-	}
-	out := &routing.Request{
+}
+
+// read turns a lookup into routing's form. What is malformed in the input that
+// the request's precedence selects is said in the result; what it does not select
+// is not looked at. The result refers to the request's slices.
+func (q *question) read(in *pb.LookupRouteRequest, ignoreChains bool) {
+	q.Request = routing.Request{
 		Tenant: in.GetTenantId(), Model: in.GetModelId(), HashScheme: in.GetHashScheme(), Adapter: in.GetAdapterId(),
 		TopK: int(in.GetTopK()), Explain: in.GetExplain(),
 	}
+	if err := q.readInput(in, ignoreChains); err != nil {
+		q.Malformed = err.Error()
+	}
+}
+
+func (q *question) readInput(in *pb.LookupRouteRequest, ignoreChains bool) error {
+	if in.GetPrefixTokenCount() < 0 {
+		return invalid("prefix_token_count", "%d is below 0", in.GetPrefixTokenCount())
+	}
+	if in.GetTopK() < 0 {
+		return invalid("top_k", "%d is below 0", in.GetTopK())
+	}
 	var err error
+	chained := len(in.GetPackedBlockHashes()) > 0 || len(in.GetBlockHashes()) > 0
 	switch {
-	case len(in.GetPackedBlockHashes()) > 0 || len(in.GetBlockHashes()) > 0:
-		out.ChainCounts = in.GetBlockTokenCounts()
-		out.PromptTokens = int(in.GetPrefixTokenCount())
-		out.Chain, err = chainOf(in)
+	case chained && !ignoreChains:
+		q.ChainCounts = in.GetBlockTokenCounts()
+		q.PromptTokens = int(in.GetPrefixTokenCount())
+		err = q.readChain(in)
 	case len(in.GetPrefixHash()) > 0:
 		// The count is what the prefix covers, not where the prompt ends: the
 		// prompt may go on, so the whole prefix can be reused.
-		out.PrefixHash, err = prefixHashOf(in.GetPrefixHash())
+		q.PrefixTokens = int(in.GetPrefixTokenCount())
+		q.PrefixHash, err = prefixHashOf(in.GetPrefixHash())
 	case len(in.GetTokenIds()) > 0:
-		out.Tokens, out.Salt = in.GetTokenIds(), in.GetCacheSalt()
-		out.BlockKeys, err = blockKeysOf(in.GetBlockKeys())
+		q.Tokens, q.Salt = in.GetTokenIds(), in.GetCacheSalt()
+		q.BlockKeys, err = blockKeysOf(in.GetBlockKeys())
 	case in.GetPromptText() != "":
-		err = errNoTokenizer
+		q.Text, q.Salt = in.GetPromptText(), in.GetCacheSalt()
+		q.BlockKeys, err = blockKeysOf(in.GetBlockKeys())
+	case chained:
+		err = errChainIgnored
 	}
-	return out, err
+	return err
 }
 
-func chainOf(in *pb.LookupRouteRequest) ([]uint64, error) {
+// errChainIgnored is what a lookup without any input but a chain comes to where
+// the policy takes none.
+var errChainIgnored = errors.New("the policy does not take chains, and the request has nothing else")
+
+func (q *question) readChain(in *pb.LookupRouteRequest) error {
+	q.words = q.words[:0]
 	packed := in.GetPackedBlockHashes()
-	if len(packed) == 0 {
-		return unpackedChainOf(in.GetBlockHashes())
-	}
 	if len(packed)%fingerprint.WireSize != 0 {
-		return nil, invalid("packed_block_hashes", "%d bytes, want a multiple of %d", len(packed), fingerprint.WireSize)
+		return invalid("packed_block_hashes", "%d bytes, want a multiple of %d", len(packed), fingerprint.WireSize)
 	}
-	chain := make([]uint64, len(packed)/fingerprint.WireSize)
-	for i := range chain {
-		chain[i] = binary.BigEndian.Uint64(packed[i*fingerprint.WireSize:])
+	q.words = slices.Grow(q.words, max(len(packed)/fingerprint.WireSize, len(in.GetBlockHashes())))
+	for i := 0; i < len(packed); i += fingerprint.WireSize {
+		q.words = append(q.words, binary.BigEndian.Uint64(packed[i:]))
 	}
-	return chain, nil
-}
-
-func unpackedChainOf(hashes [][]byte) ([]uint64, error) {
-	chain := make([]uint64, len(hashes))
-	for i, wire := range hashes {
-		hash, err := fingerprint.FromWire(wire)
-		if err != nil {
-			return nil, fmt.Errorf("block_hashes[%d]: %w", i, err)
+	if len(packed) == 0 {
+		for i, wire := range in.GetBlockHashes() {
+			hash, err := fingerprint.FromWire(wire)
+			if err != nil {
+				return fmt.Errorf("block_hashes[%d]: %w", i, err)
+			}
+			q.words = append(q.words, hash)
 		}
-		chain[i] = hash
 	}
-	return chain, nil
+	q.Chain = q.words
+	return nil
 }
 
 func prefixHashOf(wire []byte) (*uint64, error) {

@@ -7,38 +7,52 @@ package indexserver
 
 import (
 	"math"
+	"time"
 
 	pb "inferencecache.io/inference-cache/pkg/generated/proto/inferencecache/v1alpha1"
 	"inferencecache.io/inference-cache/pkg/routing"
 )
 
-func responseOf(r *routing.Response) *pb.LookupRouteResponse {
+// responseOf puts an answer into the contract's form. All scores are one piece of
+// memory, which is freed with the response.
+func responseOf(r *routing.Response, now time.Time) *pb.LookupRouteResponse {
 	out := &pb.LookupRouteResponse{
-		ReasonCode: string(r.Reason), Explanation: r.Explanation, PromptTokens: int32Of(r.PromptTokens),
-		ReplicaScores: make([]*pb.ReplicaScore, len(r.Replicas)),
+		ReasonCode: string(r.Reason), Explanation: r.Explanation, PromptTokens: int32Of(r.PromptTokens), TokenIds: r.Tokens,
 	}
+	if len(r.Replicas) == 0 {
+		return out
+	}
+	scores := make([]pb.ReplicaScore, len(r.Replicas))
+	out.ReplicaScores = make([]*pb.ReplicaScore, len(r.Replicas))
 	for i := range r.Replicas {
-		out.ReplicaScores[i] = scoreOf(&r.Replicas[i])
+		fillScore(&scores[i], &r.Replicas[i], now)
+		out.ReplicaScores[i] = &scores[i]
 	}
 	return out
 }
 
-func scoreOf(r *routing.Replica) *pb.ReplicaScore {
-	return &pb.ReplicaScore{
-		ReplicaId:             r.Holder.ReplicaID(),
-		Score:                 float32(r.Score),
-		MatchedTokens:         int32Of(r.Tokens),
-		EstimatedCacheHitProb: float32(r.HitProbability),
-		// The tiers of the index have the numbers of the contract.
-		Tier:        pb.CacheTier(r.Tier),
-		Namespace:   r.Holder.Namespace,
-		Pod:         r.Holder.Pod,
-		Rank:        r.Holder.Rank,
-		Exact:       r.Exact,
-		Inferred:    r.Inferred,
-		State:       r.State.String(),
-		Explanation: r.Explanation,
+func fillScore(out *pb.ReplicaScore, r *routing.Replica, now time.Time) {
+	out.ReplicaId = r.Holder.ReplicaID()
+	out.Score = float32(r.Score)
+	out.MatchedTokens = int32Of(r.Tokens)
+	out.EstimatedCacheHitProb = float32(r.HitProbability)
+	// The tiers of the index have the numbers of the contract.
+	out.Tier = pb.CacheTier(r.Tier)
+	out.Namespace = r.Holder.Namespace
+	out.Pod = r.Holder.Pod
+	out.Rank = r.Holder.Rank
+	out.Exact = r.Exact
+	out.Inferred = r.Inferred
+	out.State = r.State.String()
+	out.Explanation = r.Explanation
+	out.ExpectedTtftMs = float32(r.Cost.TTFT())
+	out.Sequence = r.Sequence
+	if !r.LastEvent.IsZero() {
+		// An engine whose clock is ahead of ours has announced something just now.
+		out.EventAgeMs = max(now.Sub(r.LastEvent).Milliseconds(), 1)
 	}
+	out.T2Tokens = int32Of(r.T2Tokens)
+	out.T3Tokens = int32Of(r.T3Tokens)
 }
 
 // int32Of clamps a count to what the contract's fields hold.

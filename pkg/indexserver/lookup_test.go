@@ -104,11 +104,13 @@ func TestLookupInputs(t *testing.T) {
 			want := &pb.LookupRouteResponse{
 				ReasonCode: "PREFIX_MATCH", ObservedBy: indexservertest.Name, Complete: true, PromptTokens: test.prompt,
 				ReplicaScores: []*pb.ReplicaScore{{
-					ReplicaId: "engine-0", Namespace: "team", Pod: "engine-0", Score: float32(test.matched),
+					ReplicaId: "engine-0", Namespace: "team", Pod: "engine-0", Score: float32(test.matched) * 1000 / routing.DefaultPrefillRate,
 					MatchedTokens: test.matched, EstimatedCacheHitProb: 1, Tier: pb.CacheTier_CACHE_TIER_T1, Exact: true, State: "Live",
+					Sequence: 2,
 				}},
 			}
-			if diff := cmp.Diff(want, got, protocmp.Transform()); diff != "" {
+			rest := protocmp.IgnoreFields(&pb.ReplicaScore{}, "expected_ttft_ms")
+			if diff := cmp.Diff(want, got, protocmp.Transform(), rest); diff != "" {
 				t.Errorf("answer (-want +got):\n%s", diff)
 			}
 		})

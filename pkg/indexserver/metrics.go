@@ -25,6 +25,10 @@ const (
 	refusedToken    = "refused"
 	blocksStored    = "stored"
 	blocksRemoved   = "removed"
+	tokenizeDone    = "done"
+	tokenizeFailed  = "failed"
+	tokenizeTimeout = "timeout"
+	tokenizeBusy    = "busy"
 )
 
 // metrics are what the server counts itself; see gauges for what it reads.
@@ -38,6 +42,10 @@ type metrics struct {
 	refused *prometheus.CounterVec
 	stored  prometheus.Counter
 	removed prometheus.Counter
+	// tokenized counts prompts that came as text.
+	tokenized *prometheus.CounterVec
+	// byReason are the series of lookups, which are needed too often to be searched for.
+	byReason map[routing.Reason]prometheus.Counter
 }
 
 // newMetrics makes the metrics of a server and registers them, when there is
@@ -63,13 +71,16 @@ func newMetrics(r prometheus.Registerer, s *Server) (*metrics, error) {
 		refused: counter("unauthenticated_calls_total", "Calls without a token or with one that was not taken.", "token"),
 		stored:  blocks.WithLabelValues(blocksStored),
 		removed: blocks.WithLabelValues(blocksRemoved),
+
+		tokenized: counter("lookup_tokenizations_total", "Prompts that came as text, by what became of them at the tokenizer.", "outcome"),
+		byReason:  map[routing.Reason]prometheus.Counter{},
 	}
 	m.initialise()
 	if r == nil {
 		return m, nil
 	}
 	var errs []error
-	for _, c := range []prometheus.Collector{m.lookups, m.latency, m.deltas, m.chunks, m.resyncs, m.ends, m.refused, blocks, newGauges(s)} {
+	for _, c := range []prometheus.Collector{m.lookups, m.latency, m.deltas, m.chunks, m.resyncs, m.ends, m.refused, m.tokenized, blocks, newGauges(s)} {
 		errs = append(errs, r.Register(c))
 	}
 	return m, errors.Join(errs...)
@@ -78,11 +89,11 @@ func newMetrics(r prometheus.Registerer, s *Server) (*metrics, error) {
 // initialise makes every series exist from the start, so that a rate over the
 // first event of its kind is not lost.
 func (m *metrics) initialise() {
-	for _, reason := range []routing.Reason{
-		routing.PrefixMatch, routing.TenantHot, routing.AffinityHint, routing.NoHint, routing.Timeout,
-		routing.UnknownTenant, routing.UnknownModel, routing.UnknownHashScheme,
-	} {
-		m.lookups.WithLabelValues(string(reason))
+	for _, reason := range routing.Reasons() {
+		m.byReason[reason] = m.lookups.WithLabelValues(string(reason))
+	}
+	for _, outcome := range []string{tokenizeDone, tokenizeFailed, tokenizeTimeout, tokenizeBusy} {
+		m.tokenized.WithLabelValues(outcome)
 	}
 	for _, outcome := range []index.Outcome{index.Applied, index.Duplicate, index.Gap, index.Ignored} {
 		m.deltas.WithLabelValues(nameOfOutcome(outcome))
@@ -95,6 +106,9 @@ func (m *metrics) initialise() {
 	m.refused.WithLabelValues(refusedMissing)
 	m.refused.WithLabelValues(refusedToken)
 }
+
+// answered counts a lookup.
+func (m *metrics) answered(reason routing.Reason) { m.byReason[reason].Inc() }
 
 // countBlocks counts the blocks of changes that were applied.
 func (m *metrics) countBlocks(changes []index.Change) {

@@ -32,10 +32,14 @@ inferencecache_index_holders{state="Degraded"} 0
 inferencecache_index_holders{state="Live"} 3
 inferencecache_index_holders{state="Rebuilding"} 0
 inferencecache_index_holders{state="Suspect"} 0
+# HELP inferencecache_lookup_streams Open lookup streams.
+# TYPE inferencecache_lookup_streams gauge
+inferencecache_lookup_streams 0
 # HELP inferencecache_lookups_total Answered lookups by reason code.
 # TYPE inferencecache_lookups_total counter
 inferencecache_lookups_total{reason="AFFINITY_HINT"} 0
 inferencecache_lookups_total{reason="NO_HINT"} 2
+inferencecache_lookups_total{reason="POLICY_REQUIRES_CHAIN"} 0
 inferencecache_lookups_total{reason="PREFIX_MATCH"} 1
 inferencecache_lookups_total{reason="TENANT_HOT"} 0
 inferencecache_lookups_total{reason="TIMEOUT"} 0
@@ -71,7 +75,7 @@ func TestMetrics(t *testing.T) {
 		t.Fatal("a lookup without a token was answered")
 	}
 	if err := testutil.GatherAndCompare(s.Metrics, strings.NewReader(fleetMetrics),
-		"inferencecache_index_blocks", "inferencecache_index_complete", "inferencecache_index_holders", "inferencecache_lookups_total",
+		"inferencecache_index_blocks", "inferencecache_index_complete", "inferencecache_index_holders", "inferencecache_lookup_streams", "inferencecache_lookups_total",
 		"inferencecache_report_blocks_total", "inferencecache_report_deltas_total", "inferencecache_report_streams",
 		"inferencecache_unauthenticated_calls_total"); err != nil {
 		t.Error(err)

@@ -59,19 +59,19 @@ func (s *Server) Report(stream grpc.BidiStreamingServer[pb.ReportRequest, pb.Rep
 }
 
 // received is one message of a stream, or why there are no more.
-type received struct {
-	request *pb.ReportRequest
+type received[Request any] struct {
+	request *Request
 	err     error
 }
 
 // receive reads a stream until it ends. Its goroutine ends with the call.
-func receive(stream grpc.BidiStreamingServer[pb.ReportRequest, pb.ReportResponse]) <-chan received {
-	messages := make(chan received, readAhead)
+func receive[Request, Response any](stream grpc.BidiStreamingServer[Request, Response]) <-chan received[Request] {
+	messages := make(chan received[Request], readAhead)
 	go func() {
 		for {
 			req, err := stream.Recv()
 			select {
-			case messages <- received{req, err}:
+			case messages <- received[Request]{req, err}:
 			case <-stream.Context().Done():
 				return
 			}
@@ -87,7 +87,7 @@ func receive(stream grpc.BidiStreamingServer[pb.ReportRequest, pb.ReportResponse
 type conversation struct {
 	server   *Server
 	stream   grpc.BidiStreamingServer[pb.ReportRequest, pb.ReportResponse]
-	messages <-chan received
+	messages <-chan received[pb.ReportRequest]
 	idle     time.Duration
 	timer    clock.Timer
 	// superseded is nil until the session is open.

@@ -11,11 +11,12 @@ import (
 	"time"
 
 	"google.golang.org/grpc"
-	"google.golang.org/grpc/credentials"
+	tlscredentials "google.golang.org/grpc/credentials"
 	"google.golang.org/grpc/keepalive"
 
 	pb "inferencecache.io/inference-cache/pkg/generated/proto/inferencecache/v1alpha1"
 	"inferencecache.io/inference-cache/pkg/index"
+	"inferencecache.io/inference-cache/pkg/routing"
 )
 
 // Connection settings. A dead peer is noticed within 40 s, which is about the
@@ -35,6 +36,13 @@ type Server struct {
 
 	config  Config
 	metrics *metrics
+	router  *routing.Router
+	// credentials remembers who was authenticated a moment ago.
+	credentials credentials
+	// questions are kept for their memory.
+	questions sync.Pool
+	// lookupStreams counts the open lookup streams.
+	lookupStreams atomic.Int64
 	// streams counts the open report streams.
 	streams atomic.Int64
 	// stopping is closed when streams have to end.
@@ -52,8 +60,16 @@ func New(c Config) (*Server, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Server{config: c, stopping: make(chan struct{}), sessions: map[index.Holder]*session{}}
+	s := &Server{
+		config: c, stopping: make(chan struct{}), sessions: map[index.Holder]*session{},
+		questions: sync.Pool{New: func() any { return new(question) }},
+	}
 	s.metrics, err = newMetrics(c.Registerer, s)
+	router := routing.Config{Index: c.Index, Policies: c.Policies}
+	if c.Tokenizer != nil {
+		router.Tokenizer = newBoundedTokenizer(c.Tokenizer, &c.Limits, s.metrics)
+	}
+	s.router = routing.New(router)
 	return s, err
 }
 
@@ -67,7 +83,7 @@ func (s *Server) Register(r grpc.ServiceRegistrar) {
 // and the limits of messages, headers and connections.
 func (s *Server) Options() []grpc.ServerOption {
 	return []grpc.ServerOption{
-		grpc.Creds(credentials.NewTLS(s.config.TLS)),
+		grpc.Creds(tlscredentials.NewTLS(s.config.TLS)),
 		grpc.UnaryInterceptor(s.unaryInterceptor),
 		grpc.StreamInterceptor(s.streamInterceptor),
 		grpc.MaxRecvMsgSize(max(s.config.Limits.LookupBytes, s.config.Limits.MessageBytes)),

@@ -29,6 +29,8 @@ type session struct {
 	// superseded is closed when a newer stream of the same holder is open.
 	superseded chan struct{}
 	reader     changeReader
+	// scraped are the last statistics.
+	scraped index.Stats
 }
 
 // answer is what a message is answered with; the zero answer is silence.
@@ -65,7 +67,7 @@ func (s *session) handle(req *pb.ReportRequest) (answer, error) {
 	case *pb.ReportRequest_Snapshot:
 		return s.snapshot(m.Snapshot)
 	case *pb.ReportRequest_Stats:
-		return answer{}, statusOf(s.index.SetStats(s.stream, statsOf(m.Stats, s.clock.Now())))
+		return answer{}, statusOf(s.index.SetStats(s.stream, s.measured(statsOf(m.Stats, s.clock.Now()))))
 	case *pb.ReportRequest_Heartbeat:
 		return s.heartbeat(m.Heartbeat)
 	case *pb.ReportRequest_Hello:

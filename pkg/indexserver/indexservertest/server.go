@@ -23,6 +23,7 @@ import (
 	pb "inferencecache.io/inference-cache/pkg/generated/proto/inferencecache/v1alpha1"
 	"inferencecache.io/inference-cache/pkg/index"
 	"inferencecache.io/inference-cache/pkg/indexserver"
+	"inferencecache.io/inference-cache/pkg/routing"
 )
 
 // Name is what the server calls itself in observed_by.
@@ -58,6 +59,16 @@ type Option func(*indexserver.Config)
 // WithAuthorizer replaces indexserver.AllowAll.
 func WithAuthorizer(a indexserver.Authorizer) Option {
 	return func(c *indexserver.Config) { c.Authorizer = a }
+}
+
+// WithPolicies sets what the tenants' namespaces want of lookups.
+func WithPolicies(p routing.Policies) Option {
+	return func(c *indexserver.Config) { c.Policies = p }
+}
+
+// WithTokenizer reads prompts that come as text.
+func WithTokenizer(t routing.Tokenizer) Option {
+	return func(c *indexserver.Config) { c.Tokenizer = t }
 }
 
 // WithLimits sets the server's limits.

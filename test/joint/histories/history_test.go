@@ -238,7 +238,7 @@ func (h *history) stop() {
 // ask returns what a replica says about a prompt, by holder.
 func (r *replica) ask(p prompt) map[index.Holder]routing.Replica {
 	leaf := p.path[len(p.path)-1]
-	answer := routing.Route(context.Background(), r.index, &routing.Request{
+	answer := routing.New(routing.Config{Index: r.index}).Route(context.Background(), &routing.Request{
 		Tenant: namespace, Model: modelName, Adapter: leaf.adapter, Salt: leaf.salt, Tokens: p.tokens,
 	})
 	out := map[index.Holder]routing.Replica{}

@@ -1,0 +1,101 @@
+/*
+Copyright 2026 The inference-cache Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package indexserver_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+
+	pb "inferencecache.io/inference-cache/pkg/generated/proto/inferencecache/v1alpha1"
+	"inferencecache.io/inference-cache/pkg/indexserver"
+	"inferencecache.io/inference-cache/pkg/indexserver/indexservertest"
+)
+
+// registry is an Authenticator and an Authorizer that count and can be closed.
+type registry struct {
+	indexserver.AllowAll
+
+	asked, decided atomic.Int64
+	closed         atomic.Bool
+}
+
+var errClosed = errors.New("closed")
+
+func (r *registry) Authenticate(context.Context, string) (indexserver.Identity, error) {
+	r.asked.Add(1)
+	if r.closed.Load() {
+		return indexserver.Identity{}, errClosed
+	}
+	return indexserver.Identity{Name: "router"}, nil
+}
+
+func (r *registry) MayLookup(_ context.Context, _ indexserver.Identity, tenant string) error {
+	r.decided.Add(1)
+	if tenant == "others" {
+		return errClosed
+	}
+	return nil
+}
+
+func (r *registry) use(c *indexserver.Config) { c.Authenticator, c.Authorizer = r, r }
+
+func TestDecisionsStandForAWhile(t *testing.T) {
+	r := &registry{}
+	s := indexservertest.Start(t, r.use)
+	client := s.Client(t)
+	ask := func(tenant string) codes.Code {
+		_, err := client.LookupRoute(t.Context(), &pb.LookupRouteRequest{TenantId: tenant})
+		return status.Code(err)
+	}
+	steps := []struct {
+		name           string
+		before         func()
+		tenant         string
+		want           codes.Code
+		asked, decided int64
+	}{
+		{"the first call asks", func() {}, "team", codes.OK, 1, 1},
+		{"the second does not", func() {}, "team", codes.OK, 1, 1},
+		{"another tenant is another question", func() {}, "second", codes.OK, 1, 2},
+		{"a refusal is one", func() {}, "others", codes.PermissionDenied, 1, 3},
+		{"and is not remembered", func() {}, "others", codes.PermissionDenied, 1, 4},
+		{"within the time a closed door is not noticed", func() { r.closed.Store(true); s.Clock.Step(4 * time.Second) }, "team", codes.OK, 1, 4},
+		{"after it, it is", func() { s.Clock.Step(time.Second) }, "team", codes.Unauthenticated, 2, 4},
+		{"and every time", func() {}, "team", codes.Unauthenticated, 3, 4},
+		{"until it opens", func() { r.closed.Store(false) }, "team", codes.OK, 4, 5},
+	}
+	for _, step := range steps {
+		step.before()
+		if got := ask(step.tenant); got != step.want || r.asked.Load() != step.asked || r.decided.Load() != step.decided {
+			t.Errorf("%s: got %s after %d and %d questions, want %s after %d and %d",
+				step.name, got, r.asked.Load(), r.decided.Load(), step.want, step.asked, step.decided)
+		}
+	}
+}
+
+// TestMoreTenantsThanAreRemembered asks about more tenants than are kept, which is
+// slower and otherwise the same.
+func TestMoreTenantsThanAreRemembered(t *testing.T) {
+	r := &registry{}
+	s := indexservertest.Start(t, r.use)
+	ctx := indexserver.WithIdentity(t.Context(), indexserver.Identity{Name: "router"})
+	const tenants = 3000
+	for i := range tenants {
+		if _, err := s.Server.LookupRoute(ctx, &pb.LookupRouteRequest{TenantId: fmt.Sprint(i)}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if got := r.decided.Load(); got != tenants {
+		t.Errorf("%d decisions for %d tenants", got, tenants)
+	}
+}

@@ -6,6 +6,7 @@ SPDX-License-Identifier: Apache-2.0
 package index
 
 import (
+	"cmp"
 	"fmt"
 	"time"
 )
@@ -37,10 +38,7 @@ func (x *Index) apply(h *holding, changes []Change, now time.Time) *holding {
 		case Remove:
 			x.remove(h, c)
 		case Clear:
-			declared, confidence := h.declared, h.confidence
-			x.dropHolding(h)
-			h = newHolding(h.session, h.staged)
-			h.declared, h.confidence = declared, confidence
+			h = x.cleared(h)
 		case SetConfidence:
 			h.confidence = c.Confidence
 		case DeclareScope, DeclareGroup:
@@ -55,11 +53,11 @@ func (x *Index) store(h *holding, c *Change, now time.Time) {
 		return
 	}
 	scope, group := h.declared.scopes[c.ScopeID], h.declared.groups[c.GroupIndex]
-	d := x.directory(h.session.hello, scope)
+	d := x.directory(h.session.scheme, scope)
 	u := h.unit(d, group)
 	d.store(u, c, scope.Salted)
 	if bit := c.mask(); bit&inferredMask != 0 {
-		deadline := now.Add(x.options.InferredTTL)
+		deadline := now.Add(cmp.Or(d.family.tenant.limits.TTL, x.options.InferredTTL))
 		for _, hash := range c.Hashes {
 			h.inferred.add(inferredBlock{inferredKey: inferredKey{u, hash, bit}, directory: d, deadline: deadline})
 		}
@@ -68,10 +66,11 @@ func (x *Index) store(h *holding, c *Change, now time.Time) {
 
 func (x *Index) remove(h *holding, c *Change) {
 	scope, group := h.declared.scopes[c.ScopeID], h.declared.groups[c.GroupIndex]
-	d := x.findDirectory(h.session.hello, scope)
-	if d == nil {
+	f := h.session.scheme.families.get(scope.Adapter)
+	if f == nil {
 		return
 	}
+	d := f.directory(scope.BlockSize)
 	u, ok := h.units[unitKey{d, group.Index}]
 	if !ok {
 		return
@@ -83,6 +82,18 @@ func (x *Index) remove(h *holding, c *Change) {
 			h.inferred.forget(inferredKey{u, hash, bit})
 		}
 	}
+}
+
+// cleared returns an empty holding in the place of one.
+func (x *Index) cleared(h *holding) *holding {
+	empty := newHolding(h.session)
+	empty.declared, empty.confidence = h.declared, h.confidence
+	empty.groups.set(h.groups.all())
+	x.reshape(func() {
+		h.session.current.CompareAndSwap(h, empty)
+		x.dropHolding(h)
+	})
+	return empty
 }
 
 // dropHolding makes everything of a holding vanish. It costs the number of its
@@ -118,40 +129,5 @@ func (x *Index) sweep(steps int) {
 		if steps == 0 {
 			return
 		}
-	}
-}
-
-// directory returns the directory of a scope, made on first use.
-func (x *Index) directory(hello Hello, s Scope) *directory {
-	key := familyKey{hello.Tenant, hello.Model, hello.HashScheme, s.Adapter}
-	f, ok := x.families[key]
-	if !ok {
-		f = &family{key: key, directories: map[uint32]*directory{}}
-		x.families[key] = f
-	}
-	d, ok := f.directories[s.BlockSize]
-	if !ok {
-		d = newDirectory(f, s.BlockSize, &x.arena, x.options.Secret)
-		f.directories[s.BlockSize] = d
-	}
-	return d
-}
-
-func (x *Index) findDirectory(hello Hello, s Scope) *directory {
-	f, ok := x.families[familyKey{hello.Tenant, hello.Model, hello.HashScheme, s.Adapter}]
-	if !ok {
-		return nil
-	}
-	return f.directories[s.BlockSize]
-}
-
-// dropIfEmpty forgets a directory that no unit uses.
-func (x *Index) dropIfEmpty(d *directory) {
-	if len(d.freeUnits) < len(d.units) || d.table.count > 0 {
-		return
-	}
-	delete(d.family.directories, d.blockSize)
-	if len(d.family.directories) == 0 {
-		delete(x.families, d.family.key)
 	}
 }

@@ -5,47 +5,53 @@ SPDX-License-Identifier: Apache-2.0
 
 package index
 
-// familyKey is everything of a block's identity but its size and its hash.
-type familyKey struct {
-	tenant, model, scheme, adapter string
-}
-
-// family holds one directory per block size that its engines really use.
-type family struct {
-	key         familyKey
-	directories map[uint32]*directory
-}
+import "sync/atomic"
 
 // unit is one group of one holder in one directory.
 type unit struct {
 	number  uint32
 	group   Group
 	holding *holding
+	// alone units are full groups of holders that have no other group.
+	alone atomic.Bool
 }
+
+// visible reports whether the unit belongs to what its holder has now, rather
+// than to a snapshot on its way or to what was before.
+func (u *unit) visible() bool { return u.holding.session.current.Load() == u.holding }
 
 // directory has the blocks of one size.
 type directory struct {
 	*arena
+	number    uint32
 	family    *family
 	blockSize uint32
-	table     table
+	table     *table
+	// changes is odd while blocks or holders change.
+	changes atomic.Uint64
 	// waiting are runs whose parent is not in the table, by its hash.
 	waiting map[uint64][]uint32
-	// units by number. A number that is not visible has no unit, or one of a
-	// snapshot that is still coming in.
-	units   []*unit
-	visible []bool
-	// single units are full groups of holders that have no other group.
-	single []bool
-	// partial counts the units whose reuse needs other blocks than a prefix.
-	partial   int
+	// adrift counts the runs in waiting.
+	adrift atomic.Int64
+	// units by number; one that has retired is nil.
+	units atomic.Pointer[[]atomic.Pointer[unit]]
+	// grouped counts the units that are not alone.
+	grouped   atomic.Int64
+	unitCount uint32
 	freeUnits []uint32
 	sweep     sweep
 }
 
-func newDirectory(f *family, blockSize uint32, a *arena, secret uint64) *directory {
-	return &directory{arena: a, family: f, blockSize: blockSize, table: newTable(a, secret), waiting: map[uint64][]uint32{}}
+func newDirectory(x *Index, f *family, blockSize uint32) *directory {
+	d := &directory{
+		arena: &x.arena, family: f, blockSize: blockSize, table: newTable(&x.arena, x.options.Secret), waiting: map[uint64][]uint32{},
+	}
+	d.units.Store(&[]atomic.Pointer[unit]{})
+	return d
 }
+
+// unit returns the unit of a number, nil for one that has retired.
+func (d *directory) unit(number uint32) *unit { return (*d.units.Load())[number].Load() }
 
 // addUnit gives a group of a holding its number.
 func (d *directory) addUnit(h *holding, group Group) *unit {
@@ -53,28 +59,55 @@ func (d *directory) addUnit(h *holding, group Group) *unit {
 	if n := len(d.freeUnits); n > 0 {
 		u.number, d.freeUnits = d.freeUnits[n-1], d.freeUnits[:n-1]
 	} else {
-		u.number = uint32(len(d.units))
-		d.units, d.visible, d.single = append(d.units, nil), append(d.visible, false), append(d.single, false)
+		u.number = d.unitCount
+		d.unitCount++
 	}
-	d.units[u.number], d.visible[u.number] = u, !h.staged
-	d.single[u.number] = group.Kind == FullGroup && len(h.declared.groups) == 1
-	if group.Kind != FullGroup {
-		d.partial++
+	units := *d.units.Load()
+	if int(u.number) >= len(units) {
+		grown := make([]atomic.Pointer[unit], max(8, 2*len(units)))
+		for i := range units {
+			grown[i].Store(units[i].Load())
+		}
+		d.units.Store(&grown)
+		units = grown
 	}
+	u.alone.Store(u.isAlone())
+	if !u.alone.Load() {
+		d.grouped.Add(1)
+	}
+	units[u.number].Store(u)
 	return u
+}
+
+func (u *unit) isAlone() bool {
+	return u.group.Kind == FullGroup && len(u.holding.declared.groups) == 1
+}
+
+// regroup looks again whether a unit is its holder's only group.
+func (d *directory) regroup(u *unit) {
+	was, is := u.alone.Load(), u.isAlone()
+	switch {
+	case was && !is:
+		d.grouped.Add(1)
+	case is && !was:
+		d.grouped.Add(-1)
+	}
+	u.alone.Store(is)
 }
 
 // retire ends a unit at once for every reader. What it had is swept later.
 func (d *directory) retire(u *unit) {
-	d.units[u.number], d.visible[u.number] = nil, false
-	if u.group.Kind != FullGroup {
-		d.partial--
+	(*d.units.Load())[u.number].Store(nil)
+	if !u.alone.Load() {
+		d.grouped.Add(-1)
 	}
 	d.sweep.retired = append(d.sweep.retired, u.number)
 }
 
 // store adds consecutive blocks of a chain to a unit.
 func (d *directory) store(u *unit, c *Change, salted bool) {
+	d.changes.Add(1)
+	defer d.changes.Add(1)
 	at, known := place{}, false
 	if c.HasParent {
 		at, known = d.table.find(c.Parent)
@@ -96,7 +129,7 @@ func (d *directory) store(u *unit, c *Change, salted bool) {
 
 // follow returns how many hashes the run has from a place on.
 func (d *directory) follow(p place, hashes []uint64) int {
-	have := d.hashes(d.run(p.run))[p.offset:]
+	have := d.hashes(d.run(p.run).load())[p.offset:]
 	n := 0
 	for n < len(hashes) && n < len(have) && have[n] == hashes[n] {
 		n++
@@ -109,52 +142,62 @@ func (d *directory) follow(p place, hashes []uint64) int {
 // that ends there, and begins one elsewhere.
 func (d *directory) grow(at place, known bool, parent uint64, c *Change, i int, salted bool) (place, int) {
 	number := at.run
-	if !known || int(at.offset)+1 != int(d.run(at.run).length) || d.run(at.run).length == maxRun {
-		number = d.begin(at, known, parent, c, i)
-		d.run(number).salted = salted
+	if !known || int(at.offset)+1 != int(d.run(at.run).length()) || d.run(at.run).length() == maxRun {
+		number = d.begin(at, known, parent, c, i, salted)
 	}
 	r := d.run(number)
-	first := r.length
+	first := r.length()
+	d.room(r, len(c.Hashes)-i)
 	n := 0
-	for ; i+n < len(c.Hashes) && r.length < maxRun; n++ {
+	for ; i+n < len(c.Hashes) && int(first)+n < maxRun; n++ {
 		hash := c.Hashes[i+n]
 		if n > 0 {
 			if _, found := d.table.find(hash); found {
 				break
 			}
 		}
-		d.push(r, hash, len(c.Hashes)-i-n-1)
-		p := place{number, r.length - 1}
+		d.push(r, hash)
+		p := place{number, first + uint16(n)}
 		d.table.insert(hash, p)
 		if len(d.waiting) > 0 {
 			d.adopt(hash, p)
 		}
 	}
+	d.family.tenant.blocks += int64(n)
 	return place{number, first}, n
 }
 
 // begin makes a run behind a place, or one that waits for its parent.
-func (d *directory) begin(at place, known bool, parent uint64, c *Change, i int) uint32 {
+func (d *directory) begin(at place, known bool, parent uint64, c *Change, i int, salted bool) uint32 {
 	number := d.newRun(len(c.Hashes) - i)
 	r := d.run(number)
-	r.parentHash, r.depth = parent, c.Depth+uint32(i)
+	r.directory, r.parentHash = d.number, parent
+	l := r.load()
+	l.depth, l.salted, l.anchored = c.Depth+uint32(i), salted, c.Depth+uint32(i) == 0
+	r.store(l)
 	switch {
-	case r.depth == 0:
-		r.anchored = true
+	case l.anchored:
 	case known:
 		d.link(number, at)
 	default:
 		d.waiting[parent] = append(d.waiting[parent], number)
+		d.adrift.Add(1)
 	}
+	d.enlist(number)
 	return number
 }
+
+// enlist puts a new run in its tenant's order of use.
+func (d *directory) enlist(number uint32) { d.family.tenant.order.enter(d.arena, number) }
 
 // link makes a run the continuation of a place.
 func (d *directory) link(number uint32, at place) {
 	r, parent := d.run(number), d.run(at.run)
-	r.parent, r.parentOffset = at.run, at.offset
-	r.depth = parent.depth + uint32(at.offset) + 1
-	r.anchored = d.isAnchored(at.run)
+	l := r.load()
+	l.parent, l.parentOffset = at.run, at.offset
+	l.depth = parent.load().depth + uint32(at.offset) + 1
+	l.anchored = d.isAnchored(at.run)
+	r.store(l)
 	d.countKids(parent, at.offset, 1)
 }
 
@@ -165,11 +208,12 @@ func (d *directory) adopt(hash uint64, at place) {
 	if !ok {
 		return
 	}
-	depth := d.run(at.run).depth + uint32(at.offset) + 1
+	depth := d.run(at.run).load().depth + uint32(at.offset) + 1
 	var left []uint32
 	for _, number := range waiting {
-		if d.run(number).depth == depth && !d.descends(at.run, number) {
+		if d.run(number).load().depth == depth && !d.descends(at.run, number) {
 			d.link(number, at)
+			d.adrift.Add(-1)
 		} else {
 			left = append(left, number)
 		}
@@ -187,7 +231,7 @@ func (d *directory) descends(number, from uint32) bool {
 		if number == from {
 			return true
 		}
-		number = d.run(number).parent
+		number = d.run(number).load().parent
 	}
 	return false
 }
@@ -196,11 +240,11 @@ func (d *directory) descends(number, from uint32) bool {
 // that was linked before its parent was is found out by climbing.
 func (d *directory) isAnchored(number uint32) bool {
 	for number != noRun {
-		r := d.run(number)
-		if r.anchored {
+		l := d.run(number).load()
+		if l.anchored {
 			return true
 		}
-		number = r.parent
+		number = l.parent
 	}
 	return false
 }
@@ -210,10 +254,11 @@ func (d *directory) set(u *unit, number uint32, e edit) {
 	r := d.run(number)
 	h := u.holding
 	s := h.byDirectory[d]
+	salted := r.load().salted
 	e.unit = u.number
 	d.edit(r, e, func(start, end, before, after uint16) {
 		if len(s.units) == 1 {
-			h.count(s, int64(end-start), before, after, r.salted)
+			h.count(s, int64(end-start), before, after, salted)
 			return
 		}
 		for offset := start; offset < end; offset++ {
@@ -223,7 +268,7 @@ func (d *directory) set(u *unit, number uint32, e edit) {
 					others |= d.mask(r, other.number, offset)
 				}
 			}
-			h.count(s, 1, others|before, others|after, r.salted)
+			h.count(s, 1, others|before, others|after, salted)
 		}
 	})
 }
@@ -234,8 +279,10 @@ func (d *directory) remove(u *unit, hash uint64, mask uint16) {
 	if !found {
 		return
 	}
+	d.changes.Add(1)
+	defer d.changes.Add(1)
 	d.set(u, p.run, edit{start: p.offset, end: p.offset + 1, mask: mask})
-	if p.offset+1 == d.run(p.run).length {
+	if p.offset+1 == d.run(p.run).length() {
 		d.truncate(p.run)
 	}
 }
@@ -245,41 +292,45 @@ func (d *directory) remove(u *unit, hash uint64, mask uint16) {
 func (d *directory) truncate(number uint32) {
 	for number != noRun {
 		r := d.run(number)
-		end := d.end(r)
-		hashes := d.hashes(r)
-		for offset := end; offset < r.length; offset++ {
+		end := d.arena.end(r)
+		l := r.load()
+		hashes := d.hashes(l)
+		for offset := end; offset < l.length; offset++ {
 			d.table.remove(hashes[offset], place{number, offset})
 		}
-		r.length = end
+		d.family.tenant.blocks -= int64(l.length - end)
+		l.length = end
+		r.store(l)
 		if end > 0 {
 			return
 		}
-		parent := r.parent
-		if parent == noRun {
-			d.forgetWaiting(number, r)
+		if l.parent == noRun {
+			d.forgetWaiting(number, l.depth, r.parentHash)
 		} else {
-			d.countKids(d.run(parent), r.parentOffset, -1)
+			d.countKids(d.run(l.parent), l.parentOffset, -1)
 		}
+		d.family.tenant.order.leave(d.arena, number)
 		d.freeRun(number)
-		number = parent
+		number = l.parent
 	}
 }
 
-func (d *directory) forgetWaiting(number uint32, r *run) {
-	if r.depth == 0 {
+func (d *directory) forgetWaiting(number, depth uint32, parentHash uint64) {
+	if depth == 0 {
 		return
 	}
-	waiting := d.waiting[r.parentHash]
+	waiting := d.waiting[parentHash]
 	for i, other := range waiting {
 		if other == number {
 			waiting[i] = waiting[len(waiting)-1]
 			waiting = waiting[:len(waiting)-1]
+			d.adrift.Add(-1)
 			break
 		}
 	}
 	if len(waiting) == 0 {
-		delete(d.waiting, r.parentHash)
+		delete(d.waiting, parentHash)
 		return
 	}
-	d.waiting[r.parentHash] = waiting
+	d.waiting[parentHash] = waiting
 }

@@ -92,11 +92,11 @@ func leftOver(x *Index, now time.Time) string {
 	}
 	x.Expire(now.Add(x.Lease()))
 	switch {
-	case len(x.families)+len(x.sessions)+len(x.byBackend)+len(x.catalog)+len(x.unsure) > 0:
+	case len(x.sessions)+len(x.byBackend)+len(x.tenants.all())+len(x.directories)-len(x.freeDirectories)+int(x.stale.Load()) > 0:
 		return "a holder or a family is left"
 	case len(x.unswept) > 0:
 		return "something is left to sweep"
-	case x.arena.runs.live+x.arena.words.live+x.arena.intervals.live > 0:
+	case x.arena.runs.live+x.arena.words.live+x.arena.intervals.live+x.arena.slots > 0:
 		return "memory is left in the arena"
 	}
 	return ""

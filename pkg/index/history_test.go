@@ -18,7 +18,7 @@ import (
 	"inferencecache.io/inference-cache/test/mutation"
 )
 
-const histories = 10_000
+const histories = 5_000
 
 // TestHistories plays random histories of several holders on the index and on
 // the reference, with restarts, gaps, duplicates, lost streams and interrupted

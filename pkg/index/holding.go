@@ -10,11 +10,11 @@ import "time"
 // holding is everything that one holder has: the state of its session, or the
 // part of a snapshot that has arrived so far.
 type holding struct {
-	session *Session
-	// staged holdings are invisible to every reader.
-	staged   bool
+	session  *Session
 	declared *declarations
-	units    map[unitKey]*unit
+	// groups are the declared ones by index.
+	groups publishedList[Group]
+	units  map[unitKey]*unit
 	// byDirectory has the units of each directory, for what a block means to
 	// the holder as a whole.
 	byDirectory map[*directory]*shelf
@@ -24,7 +24,12 @@ type holding struct {
 	prefixes   int64
 	inferred   inferredBlocks
 	confidence Confidence
+	// forgotten counts blocks that the index did not keep.
+	forgotten int64
 }
+
+// unsure reports whether the holder has blocks that the index does not know.
+func (h *holding) unsure() bool { return h.confidence.unsure() || h.forgotten > 0 }
 
 type unitKey struct {
 	directory *directory
@@ -39,9 +44,9 @@ type shelf struct {
 	blocks, salted int64
 }
 
-func newHolding(s *Session, staged bool) *holding {
+func newHolding(s *Session) *holding {
 	return &holding{
-		session: s, staged: staged, declared: newDeclarations(),
+		session: s, declared: newDeclarations(),
 		units: map[unitKey]*unit{}, byDirectory: map[*directory]*shelf{},
 	}
 }
@@ -66,15 +71,7 @@ func (h *holding) unit(d *directory, group Group) *unit {
 // regroup looks again whether each unit is the only group of the holder.
 func (h *holding) regroup() {
 	for key, u := range h.units {
-		key.directory.single[u.number] = u.group.Kind == FullGroup && len(h.declared.groups) == 1
-	}
-}
-
-// show makes a staged holding visible.
-func (h *holding) show() {
-	h.staged = false
-	for key, u := range h.units {
-		key.directory.visible[u.number] = true
+		key.directory.regroup(u)
 	}
 }
 

@@ -25,6 +25,8 @@ type Options struct {
 	Secret uint64
 	// InferredTTL is how long an inferred block is believed. 0 means DefaultInferredTTL.
 	InferredTTL time.Duration
+	// Memory is the most memory, in bytes, that blocks may take; 0 means no limit.
+	Memory int64
 }
 
 // Defaults of Options.
@@ -59,18 +61,28 @@ type Index struct {
 	// stale counts the sessions whose state the index does not have.
 	stale atomic.Int64
 
-	mu        sync.RWMutex
-	families  map[familyKey]*family
+	// shape is odd while holders come, go, or change what they have all at once.
+	shape atomic.Uint64
+	// tenants lead to everything that lookups read.
+	tenants published[string, *tenant]
+
+	// mu is for the writer, and for readers that look at more than a prompt.
+	mu        sync.Mutex
 	sessions  map[Holder]*Session
 	byStream  map[Stream]*Session
 	byBackend map[Backend]map[*Session]struct{}
-	catalog   catalog
-	// unsure are the holders that could not report all they hold.
-	unsure map[*Session]struct{}
-	arena  arena
+	limits    map[string]TenantLimits
+	arena     arena
+	// directories by number, with the numbers that are free.
+	directories     []*directory
+	freeDirectories []uint32
 	// unswept are the directories with something to clear up.
-	unswept map[*directory]struct{}
-	scratch []uint32
+	unswept   map[*directory]struct{}
+	scratch   []uint32
+	forgotten []interval
+	// numbers counts those given to sessions; free ones are used again.
+	numbers     uint32
+	freeNumbers []uint32
 	// lastStream is the newest stream number.
 	lastStream Stream
 }
@@ -80,13 +92,11 @@ func New(options Options, now time.Time) *Index {
 	return &Index{
 		options:   options.withDefaults(),
 		started:   now,
-		families:  map[familyKey]*family{},
 		sessions:  map[Holder]*Session{},
 		byStream:  map[Stream]*Session{},
 		byBackend: map[Backend]map[*Session]struct{}{},
-		catalog:   catalog{},
+		limits:    map[string]TenantLimits{},
 		unswept:   map[*directory]struct{}{},
-		unsure:    map[*Session]struct{}{},
 	}
 }
 
@@ -97,7 +107,7 @@ func (x *Index) Lease() time.Duration { return x.options.Lease }
 func (x *Index) Version() uint64 { return x.version.Load() }
 
 // Complete reports whether the index has the state of every holder it knows
-// and has waited for those it does not know.
+// and has waited for those it does not know. It takes no lock.
 func (x *Index) Complete(now time.Time) bool {
 	return x.warm(now) && x.stale.Load() == 0
 }
@@ -117,9 +127,29 @@ func (x *Index) Expire(now time.Time) {
 			x.dropSession(s)
 			continue
 		}
-		if s.current.expireInferred(now) {
+		if s.current.Load().expireInferred(now) {
 			x.changed(s)
 		}
 	}
+	x.arena.beat.Add(1)
+	for _, t := range x.tenants.all() {
+		x.age(t, now)
+		x.shed(t)
+	}
 	x.sweep(sweepPerExpire)
+}
+
+// reshape encloses what readers must not see half done: holders that come or go,
+// or that have other blocks or groups from one moment to the next.
+func (x *Index) reshape(change func()) {
+	x.shape.Add(1)
+	change()
+	x.shape.Add(1)
+}
+
+// MemoryUse is the memory, in bytes, that blocks take.
+func (x *Index) MemoryUse() int64 {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	return x.arena.bytes()
 }

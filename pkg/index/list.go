@@ -50,8 +50,8 @@ type ListQuery struct {
 // whether there are more. A page costs what it returns and, with a tier, what it
 // skips; never what the backend has.
 func (x *Index) List(q ListQuery) ([]Item, bool) {
-	x.mu.RLock()
-	defer x.mu.RUnlock()
+	x.mu.Lock()
+	defer x.mu.Unlock()
 	var items []Item
 	for _, l := range x.lists(q) {
 		if q.After != nil && l.key.Compare(q.After.directory()) < 0 {
@@ -90,11 +90,11 @@ func (x *Index) lists(q ListQuery) []*list {
 		if q.Model != "" && s.hello.Model != q.Model {
 			continue
 		}
-		for d, sh := range s.current.byDirectory {
+		for d, sh := range s.current.Load().byDirectory {
 			l := lists[d]
 			if l == nil {
-				k := d.family.key
-				l = &list{key: ItemKey{Model: k.model, HashScheme: k.scheme, Adapter: k.adapter, BlockSize: d.blockSize}, directory: d}
+				f := d.family
+				l = &list{key: ItemKey{Model: f.scheme.model.name, HashScheme: f.scheme.name, Adapter: f.adapter, BlockSize: d.blockSize}, directory: d}
 				lists[d] = l
 			}
 			l.shelves = append(l.shelves, sh)
@@ -149,7 +149,7 @@ func (l *list) item(hash uint64, tier Tier) (Item, bool) {
 	if !found {
 		return Item{}, false
 	}
-	r := d.run(p.run)
+	r := d.run(p.run).load()
 	it := Item{
 		ItemKey: l.key, Salted: r.salted, Holders: map[Tier][]Holder{},
 		Tokens: (int64(r.depth) + int64(p.offset) + 1) * int64(d.blockSize),

@@ -7,7 +7,8 @@ package index
 
 import (
 	"math"
-	"slices"
+	"runtime"
+	"sync"
 )
 
 // Chain is a prompt as block hashes.
@@ -57,118 +58,162 @@ func (h *Hit) Coldest() Tier {
 	return T1
 }
 
+var scratches = sync.Pool{New: func() any { return &scratch{} }}
+
 // Lookup appends the hits of a query to dst, in no order. A holder that certainly
 // reuses nothing is not among them; one that may is, with Exact false.
+//
+// It takes no lock, and what it says of one hash scheme was so at one moment: it
+// looks again when the writer was in the way, and asks the writer to wait when
+// that was so again and again.
 func (x *Index) Lookup(q *Query, dst []Hit) ([]Hit, Knowledge) {
-	x.mu.RLock()
-	defer x.mu.RUnlock()
-	schemes, known := x.catalog.schemes(q.Tenant, q.Model, q.HashScheme)
-	start := len(dst)
-	for _, scheme := range schemes {
-		if f := x.families[familyKey{q.Tenant, q.Model, scheme, q.Adapter}]; f != nil {
-			dst = f.lookup(q, dst)
-		}
+	schemes, known := x.schemes(q.Tenant, q.Model, q.HashScheme)
+	if len(schemes) == 0 {
+		return dst, known
 	}
-	if len(x.unsure) > 0 && known == Known {
-		dst = x.addUnsure(q, dst, start)
+	sc := scratches.Get().(*scratch)
+	for _, s := range schemes {
+		dst = x.lookup(sc, s, q, dst)
 	}
+	scratches.Put(sc)
 	return dst, known
 }
 
-// addUnsure adds the holders that know they hold more than they could report and
-// are not among the matches from start on: they may reuse the prompt.
-func (x *Index) addUnsure(q *Query, dst []Hit, start int) []Hit {
-	for s := range x.unsure {
-		h := s.hello
-		if h.Tenant != q.Tenant || h.Model != q.Model || (q.HashScheme != "" && h.HashScheme != q.HashScheme) {
+// attempts is how often a lookup that was disturbed tries again before it takes
+// the lock. One takes a microsecond, so that much is a slice of a writer's time.
+const attempts = 32
+
+func (x *Index) lookup(sc *scratch, s *scheme, q *Query, dst []Hit) []Hit {
+	defer sc.release()
+	for i := range attempts {
+		if hits, ok := x.attempt(sc, s, q, dst); ok {
+			return hits
+		}
+		if i%4 == 3 {
+			runtime.Gosched() // the writer may wait for this processor
+		}
+	}
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	dst, _ = x.attempt(sc, s, q, dst)
+	return dst
+}
+
+// attempt scans each directory once and then asks, holder by holder, how far the
+// rules of its groups let it reuse the prompt. It reports false when the writer
+// was in the way.
+func (x *Index) attempt(sc *scratch, s *scheme, q *Query, dst []Hit) ([]Hit, bool) {
+	shape := x.shape.Load()
+	if shape%2 != 0 {
+		return dst, false
+	}
+	sc.reset()
+	f := s.families.get(q.Adapter)
+	if f != nil {
+		for _, d := range f.directories.all() {
+			if hashes := q.hashes(d.blockSize); len(hashes) > 0 && !sc.scan(d, hashes) {
+				return dst, false
+			}
+		}
+	}
+	hits := sc.hits(f, s.unsure.all(), dst)
+	if !sc.stable() || x.shape.Load() != shape {
+		return dst, false
+	}
+	if !q.Quiet {
+		sc.touch()
+	}
+	return hits, true
+}
+
+// hashes returns the part of a chain that can be reused, for a block size.
+func (q *Query) hashes(size uint32) []uint64 {
+	for i := range q.Chains {
+		c := &q.Chains[i]
+		if c.BlockSize != size && c.BlockSize != 0 {
 			continue
 		}
-		listed := slices.ContainsFunc(dst[start:], func(m Hit) bool { return m.Session == s })
-		if !listed {
+		if q.PromptTokens > 0 {
+			return c.Hashes[:min(len(c.Hashes), (q.PromptTokens-1)/int(size))]
+		}
+		return c.Hashes
+	}
+	return nil
+}
+
+// hits appends what every holder that was met reuses, and the holders who know
+// that they have more than they reported and so may reuse the prompt.
+func (sc *scratch) hits(f *family, unsure []*Session, dst []Hit) []Hit {
+	sc.nextTurn()
+	sc.chain = sc.chain[:0]
+	for i := range sc.reaches {
+		r := &sc.reaches[i]
+		switch {
+		case !r.unit.visible():
+		case r.unit.alone.Load():
+			dst = append(dst, r.hit())
+			if len(unsure) > 0 {
+				sc.mark(r.unit.holding.session)
+			}
+		default:
+			m, known := sc.mark(r.unit.holding.session)
+			if !known {
+				m.at = none
+				sc.chain = append(sc.chain, r.unit.holding.session)
+			}
+			r.next, m.at = m.at, int32(i)
+		}
+	}
+	for _, s := range sc.chain {
+		m, _ := sc.mark(s)
+		if hit, ok := sc.hit(f, s, m.at); ok {
+			dst = append(dst, hit)
+		} else {
+			m.turn--
+		}
+	}
+	for _, s := range unsure {
+		if _, listed := sc.mark(s); !listed {
 			dst = append(dst, Hit{Session: s})
 		}
 	}
 	return dst
 }
 
-// lookup scans each directory once and then asks, holder by holder, how far the
-// rules of its groups let it reuse the prompt.
-func (f *family) lookup(q *Query, dst []Hit) []Hit {
-	sc := scratches.Get().(*scratch)
-	defer sc.release()
-	for size, d := range f.directories {
-		if hashes := q.hashes(size); len(hashes) > 0 {
-			sc.scan(d, hashes)
-		}
+// mark returns the mark of a session and whether it had one in this turn.
+func (sc *scratch) mark(s *Session) (m *mark32, known bool) {
+	if n := int(s.number); n >= len(sc.sessions) {
+		sc.sessions = append(sc.sessions, make([]mark32, n+1-len(sc.sessions))...)
 	}
-	for _, t := range sc.single {
-		if m, ok := t.match(); ok {
-			dst = append(dst, m)
-		}
-	}
-	for s := range sc.touched {
-		if m, ok := sc.match(f, s); ok {
-			dst = append(dst, m)
-		}
-	}
-	return dst
+	m = &sc.sessions[s.number]
+	known = m.turn == sc.turn
+	m.turn = sc.turn
+	return m, known
 }
 
-// hashes returns the part of a chain that can be reused, for a block size.
-func (q *Query) hashes(size uint32) []uint64 {
-	for _, c := range q.Chains {
-		if c.BlockSize != size && c.BlockSize != 0 {
-			continue
-		}
-		hashes := c.Hashes
-		if q.PromptTokens > 0 {
-			hashes = hashes[:min(len(hashes), (q.PromptTokens-1)/int(size))]
-		}
-		return hashes
-	}
-	return nil
-}
-
-// match applies the reuse rules of a holder's groups.
-func (sc *scratch) match(f *family, s *Session) (Hit, bool) {
-	r := sc.rules(f, s)
-	if len(r.full)+len(r.partial) == 0 {
+// hit applies the reuse rules of a holder's groups.
+func (sc *scratch) hit(f *family, s *Session, from int32) (Hit, bool) {
+	r := sc.rules(f, s.current.Load().groups.all(), from)
+	if len(r.groups) == 0 {
 		return Hit{}, false
 	}
-	announced := r.reusable(announcedMask, 0)
-	likely := max(announced, r.reusable(announcedMask|inferredMask, 1))
-	upper := r.reusable(announcedMask|inferredMask|possibleMask, 2)
+	announced := sc.reusable(&r, announcedMask, 0)
+	likely := max(announced, sc.reusable(&r, announcedMask|inferredMask, 1))
+	upper := sc.reusable(&r, announcedMask|inferredMask|possibleMask, 2)
 	if likely == 0 && upper == 0 {
 		return Hit{}, false
 	}
-	m := s.hitOf(likely, likely/r.blockSize)
-	m.Tiers[r.coldest(likely)-1] = m.Blocks
-	m.Inferred = likely > announced
-	m.Exact = m.Exact && upper == likely && !m.Inferred && !r.unchecked
-	return m, true
+	return Hit{
+		Session: s, Tokens: int32(min(likely, math.MaxInt32)), Blocks: int32(likely / r.blockSize), Tiers: sc.tiers(&r, likely),
+		Inferred: likely > announced, Exact: upper == announced && !r.unchecked && s.Exact(),
+	}, true
 }
 
-// match is the rule of an engine with one full-attention group, which most have.
-func (t *single) match() (Hit, bool) {
-	depth := t.reach.depth
-	if depth[2] == 0 {
-		return Hit{}, false
+// hit is the rule of an engine with one full-attention group, which most have.
+func (r *reach) hit() Hit {
+	s := r.unit.holding.session
+	return Hit{
+		Session: s, Tokens: int32(min(int64(r.depth[1])*int64(r.directory.blockSize), math.MaxInt32)), Blocks: r.depth[1], Tiers: r.tiers,
+		Inferred: r.depth[1] > r.depth[0], Exact: r.depth[2] == r.depth[0] && s.Exact(),
 	}
-	tier := T1
-	switch {
-	case depth[1] > t.reach.warm[1]:
-		tier = T3
-	case depth[1] > t.reach.warm[0]:
-		tier = T2
-	}
-	m := t.unit.holding.session.hitOf(depth[1]*int(t.unit.group.BlockSize), depth[1])
-	m.Tiers[tier-1] = m.Blocks
-	m.Inferred = depth[1] > depth[0]
-	m.Exact = m.Exact && depth[2] == depth[0]
-	return m, true
-}
-
-// hitOf is a hit of this holder. It is exact as far as the holder is.
-func (s *Session) hitOf(tokens, blocks int) Hit {
-	return Hit{Session: s, Tokens: int32(min(tokens, math.MaxInt32)), Blocks: int32(blocks), Exact: !s.current.confidence.unsure()}
 }

@@ -15,8 +15,8 @@ func (x *Index) ModelHolders(tenant, model string) ([]HolderView, int64) {
 	selected := func(t, m string) bool {
 		return (tenant == "" || t == tenant) && (model == "" || m == model)
 	}
-	x.mu.RLock()
-	defer x.mu.RUnlock()
+	x.mu.Lock()
+	defer x.mu.Unlock()
 	var views []HolderView
 	for _, s := range x.sessions {
 		if selected(s.hello.Tenant, s.hello.Model) {
@@ -25,13 +25,24 @@ func (x *Index) ModelHolders(tenant, model string) ([]HolderView, int64) {
 	}
 	slices.SortFunc(views, func(a, b HolderView) int { return a.Holder.Compare(b.Holder) })
 	var prefixes int64
-	for key, f := range x.families {
-		if !selected(key.tenant, key.model) {
-			continue
-		}
-		for _, d := range f.directories {
-			prefixes += int64(d.table.count)
+	for _, t := range x.tenants.all() {
+		for _, m := range t.models.all() {
+			if selected(t.name, m.name) {
+				prefixes += m.blocks()
+			}
 		}
 	}
 	return views, prefixes
+}
+
+// blocks counts the distinct blocks of a model.
+func (m *model) blocks() (n int64) {
+	for _, s := range m.schemes.all() {
+		for _, f := range s.families.all() {
+			for _, d := range f.directories.all() {
+				n += int64(d.table.count)
+			}
+		}
+	}
+	return n
 }

@@ -30,13 +30,16 @@ func (x *Index) Delta(stream Stream, sequence uint64, changes []Change, eventTim
 	if sequence != s.sequence+1 {
 		return x.gap(s, sequence), nil
 	}
-	declared, err := check(s.current.declared, changes)
+	h := s.current.Load()
+	declared, err := check(h.declared, changes)
 	if err != nil {
 		return Ignored, fmt.Errorf("delta %d: %w", sequence, err)
 	}
-	x.declare(s.current, declared)
-	s.current = x.apply(s.current, changes, now)
+	x.arena.beat.Add(1)
+	x.declare(h, declared)
+	x.apply(h, changes, now)
 	x.noteSure(s)
+	x.shed(s.scheme.model.tenant)
 	x.sweep(sweepPerChange)
 	s.sequence = sequence
 	s.fresh = s.fresh && s.sequence < s.target
@@ -46,20 +49,23 @@ func (x *Index) Delta(stream Stream, sequence uint64, changes []Change, eventTim
 }
 
 // declare gives a holding its declarations.
-func (*Index) declare(h *holding, declared *declarations) {
-	regroup := len(declared.groups) != len(h.declared.groups)
-	h.declared = declared
-	if regroup {
-		h.regroup()
+func (x *Index) declare(h *holding, declared *declarations) {
+	if declared == h.declared {
+		return
 	}
+	x.reshape(func() {
+		h.declared = declared
+		h.groups.set(declared.sortedGroups())
+		h.regroup()
+	})
 }
 
 // noteSure keeps the list of holders that are not sure of what they hold.
 func (x *Index) noteSure(s *Session) {
-	if s.current.confidence.unsure() {
-		x.unsure[s] = struct{}{}
+	if s.current.Load().unsure() {
+		s.scheme.unsure.insert(s, byHolder)
 	} else {
-		delete(x.unsure, s)
+		s.scheme.unsure.delete(s, byHolder)
 	}
 }
 
@@ -98,7 +104,7 @@ func (x *Index) Snapshot(stream Stream, c Chunk, now time.Time) error {
 	}
 	if c.Number == 0 {
 		x.unstage(s)
-		s.staged = &staging{holding: newHolding(s, true), sequence: c.Sequence}
+		s.staged = &staging{holding: newHolding(s), sequence: c.Sequence}
 	}
 	if err := x.stage(s, c, now); err != nil {
 		x.unstage(s)
@@ -122,22 +128,25 @@ func (x *Index) stage(s *Session, c Chunk, now time.Time) error {
 	if err != nil {
 		return err
 	}
+	x.arena.beat.Add(1)
 	x.declare(st.holding, declared)
 	st.holding = x.apply(st.holding, c.Changes, now)
+	x.shed(s.scheme.model.tenant)
 	st.nextChunk++
 	return nil
 }
 
 // promote makes a complete snapshot the holder's state.
 func (x *Index) promote(s *Session, now time.Time) {
-	old := s.current
-	s.current, s.sequence = s.staged.holding, s.staged.sequence
-	s.current.show()
+	x.reshape(func() {
+		old := s.current.Swap(s.staged.holding)
+		x.dropHolding(old)
+	})
+	s.sequence = s.staged.sequence
 	s.staged, s.awaiting, s.fresh = nil, false, false
 	s.target = s.sequence
-	x.dropHolding(old)
 	x.noteSure(s)
-	s.current.expireInferred(now)
+	s.current.Load().expireInferred(now)
 }
 
 // Heartbeat says which delta the holder made last. Gap means that it never arrived.
@@ -171,8 +180,8 @@ func (x *Index) SetStats(stream Stream, stats Stats) error {
 
 // Sequence returns the last applied delta of a stream.
 func (x *Index) Sequence(stream Stream) (uint64, error) {
-	x.mu.RLock()
-	defer x.mu.RUnlock()
+	x.mu.Lock()
+	defer x.mu.Unlock()
 	s, err := x.sessionOf(stream)
 	if err != nil {
 		return 0, err

@@ -8,8 +8,7 @@ package index
 // rules are what one holder's groups demand of a prompt, with what the scan
 // found in each of them.
 type rules struct {
-	full    []fullRule
-	partial []partialRule
+	groups []groupRule
 	// limit in tokens of the chains that were scanned.
 	limit int
 	// step is the least common multiple of the block sizes: reuse ends there.
@@ -19,48 +18,46 @@ type rules struct {
 	unchecked bool
 }
 
-// fullRule demands the blocks 0 to n−1.
-type fullRule struct {
-	reach *reach
-	size  int
+// groupRule is what one group demands. A full group needs the blocks 0 to n−1,
+// another one the last need blocks before n, or all of them when there are fewer.
+// A group whose rule is not known is surely satisfied by all blocks, and may be
+// satisfied by none of them (unsure).
+type groupRule struct {
+	full, unsure bool
+	size, need   int
+	// depth of the prefix by certainty, and the last part of what is there.
+	depth [3]int32
+	parts int32
 }
 
-// partialRule demands the last need blocks before n, or all of them when there
-// are fewer. A group whose rule is not known is surely satisfied by all blocks,
-// and may be satisfied by none of them (unsure).
-type partialRule struct {
-	masks  []uint16
-	size   int
-	need   int
-	unsure bool
-}
-
-// rules collects the groups of a holder that live in this family.
-func (sc *scratch) rules(f *family, s *Session) rules {
-	r := rules{step: 1}
-	first := true
-	for _, g := range s.current.declared.groups {
+// rules collects the groups of a holder that live in this family. from is the
+// first of the holder's reaches.
+func (sc *scratch) rules(f *family, groups []Group, from int32) rules {
+	r := rules{groups: sc.rule[:0], step: 1, limit: -1}
+	for _, g := range groups {
 		size := int(g.BlockSize)
-		d := f.directories[g.BlockSize]
-		length, scanned := sc.lengths[d]
+		d := f.directory(g.BlockSize)
+		hashes, scanned := sc.scanned(d)
 		if d != nil && !scanned {
 			r.unchecked = true
 			continue
 		}
-		u := s.current.units[unitKey{d, g.Index}]
-		if g.Kind == FullGroup {
-			r.full = append(r.full, fullRule{reach: sc.reach(d, u), size: size})
-		} else {
-			r.partial = append(r.partial, partialRule{masks: sc.masks(u, length), size: size, need: g.need(), unsure: g.unsure()})
+		rule := groupRule{full: g.Kind == FullGroup, unsure: g.unsure(), size: size, need: g.need(), parts: none}
+		for at := from; at != none; at = sc.reaches[at].next {
+			if c := &sc.reaches[at]; c.directory == d && c.unit.group.Index == g.Index {
+				rule.depth, rule.parts = c.depth, c.last
+			}
 		}
-		if first || length*size < r.limit {
-			r.limit, first = length*size, false
+		r.groups = append(r.groups, rule)
+		if n := len(hashes) * size; r.limit < 0 || n < r.limit {
+			r.limit = n
 		}
 		r.step = lcm(r.step, size)
 		if r.blockSize == 0 || size < r.blockSize {
 			r.blockSize = size
 		}
 	}
+	sc.rule = r.groups
 	return r
 }
 
@@ -70,35 +67,37 @@ func (g Group) unsure() bool {
 	return g.Kind == UnknownGroup || (g.Kind == WindowGroup && g.Window == 0)
 }
 
-// need is the number of blocks before the end of a prefix that a partial group
-// must hold. vLLM's sliding window manager asks for ⌈(window−1)/block⌉: the token
-// after the prefix attends to the window−1 tokens before it.
+// need is the number of blocks before the end of a prefix that a group which is
+// not full must hold. vLLM's sliding window manager asks for ⌈(window−1)/block⌉:
+// the token after the prefix attends to the window−1 tokens before it.
 func (g Group) need() int {
 	switch {
 	case g.Kind == CheckpointGroup:
 		return 1
-	case g.unsure():
+	case g.unsure() || g.Kind == FullGroup:
 		return maxDepth
 	}
 	return (int(g.Window) - 1 + int(g.BlockSize) - 1) / int(g.BlockSize)
 }
 
 // reusable returns the most tokens for which every rule holds, counting blocks
-// with a bit of mask. level is the index of the mask in reach.depth.
-func (r *rules) reusable(mask uint16, level int) int {
-	tokens := r.limit
-	for _, f := range r.full {
-		tokens = min(tokens, f.reach.depth[level]*f.size)
+// with a bit of mask. level is the index of the mask in groupRule.depth.
+func (sc *scratch) reusable(r *rules, mask uint16, level int) int {
+	tokens := max(0, r.limit)
+	for i := range r.groups {
+		if g := &r.groups[i]; g.full {
+			tokens = min(tokens, int(g.depth[level])*g.size)
+		}
 	}
 	tokens -= tokens % r.step
 	for tokens > 0 {
 		next := tokens
-		for i := range r.partial {
-			p := &r.partial[i]
-			if p.unsure && mask&possibleMask != 0 {
+		for i := range r.groups {
+			g := &r.groups[i]
+			if g.full || (g.unsure && mask&possibleMask != 0) {
 				continue
 			}
-			if next = p.lower(tokens, mask); next < tokens {
+			if next = sc.lower(g, tokens, mask); next < tokens {
 				break
 			}
 		}
@@ -110,36 +109,65 @@ func (r *rules) reusable(mask uint16, level int) int {
 	return 0
 }
 
-// lower returns tokens when the rule holds there, else the largest smaller
-// number at which the block that is missing is no longer needed.
-func (p *partialRule) lower(tokens int, mask uint16) int {
-	end := tokens / p.size
-	for i := end - 1; i >= max(0, end-p.need); i-- {
-		if p.masks[i]&mask == 0 {
-			return i * p.size
+// lower returns tokens when the rule holds there, else the largest smaller number
+// at which the block that is missing is no longer needed.
+func (sc *scratch) lower(g *groupRule, tokens int, mask uint16) int {
+	end := int32(tokens / g.size)
+	first := max(0, end-int32(min(g.need, maxDepth)))
+	// missing is the end of the blocks that were not seen yet, last first.
+	missing := end
+	for at := g.parts; at != none && missing > first; at = sc.parts[at].before {
+		p := &sc.parts[at]
+		if p.start >= missing || p.mask&mask == 0 {
+			continue
 		}
+		if p.end < missing {
+			break
+		}
+		missing = p.start
 	}
-	return tokens
+	if missing <= first {
+		return tokens
+	}
+	if missing < end {
+		return int(missing-1) * g.size
+	}
+	return sc.held(g, end, mask) * g.size
 }
 
-// coldest returns the coldest tier that serves a prefix.
-func (r *rules) coldest(tokens int) Tier {
-	tier := T1
-	for _, f := range r.full {
-		switch n := tokens / f.size; {
-		case n > f.reach.warm[1]:
-			return T3
-		case n > f.reach.warm[0]:
-			tier = T2
+// held returns the largest number of blocks, up to end, of which the last is there.
+func (sc *scratch) held(g *groupRule, end int32, mask uint16) int {
+	for at := g.parts; at != none; at = sc.parts[at].before {
+		if p := &sc.parts[at]; p.start < end && p.mask&mask != 0 {
+			return int(min(p.end, end))
 		}
 	}
-	for _, p := range r.partial {
-		end := tokens / p.size
-		for i := max(0, end-p.need); i < end && !p.unsure; i++ {
-			tier = max(tier, bestTier(p.masks[i]))
+	return 0
+}
+
+// tiers returns the blocks of a prefix by the nearest tier that has them, in blocks
+// of the smallest size: the group with the most cold blocks decides.
+func (sc *scratch) tiers(r *rules, tokens int) (tiers [3]int32) {
+	for i := range r.groups {
+		g := &r.groups[i]
+		if g.unsure {
+			continue
 		}
+		cold := [3]int32{}
+		end := int32(tokens / g.size)
+		first := max(0, end-int32(min(g.need, maxDepth)))
+		for at := g.parts; at != none; at = sc.parts[at].before {
+			if p := &sc.parts[at]; p.start < end && p.end > first && p.mask&(announcedMask|inferredMask) != 0 {
+				cold[bestTier(p.mask)-1] += (min(p.end, end) - max(p.start, first)) * int32(g.size/r.blockSize)
+			}
+		}
+		tiers[1], tiers[2] = max(tiers[1], cold[1]), max(tiers[2], cold[2])
 	}
-	return tier
+	blocks := int32(tokens / r.blockSize)
+	tiers[2] = min(tiers[2], blocks)
+	tiers[1] = min(tiers[1], blocks-tiers[2])
+	tiers[0] = blocks - tiers[1] - tiers[2]
+	return tiers
 }
 
 // bestTier is the nearest tier of a residency; one without a tier counts as T1.

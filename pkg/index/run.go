@@ -5,26 +5,46 @@ SPDX-License-Identifier: Apache-2.0
 
 package index
 
-import "slices"
+import "sync/atomic"
 
 // run is a chain of consecutive blocks. It is never split: another continuation
 // of one of its blocks is a run of its own whose parent is that block. Blocks
 // leave it at its end only, when nobody has them and nothing continues them.
+//
+// It fills a cache line. Its version is odd while it changes; a reader that finds
+// the same even version before and after it looked has seen one state.
 type run struct {
+	version atomic.Uint32
+	// directory is the number of the one that the run belongs to.
+	directory uint32
+	// spans, sizes and link are a layout, in words that are read and written whole.
+	spans, sizes, link atomic.Uint64
+	// use says when and how often lookups and stores passed here: see order.
+	use atomic.Uint64
 	// parentHash is the hash of the block before the first one.
 	parentHash uint64
-	// parent is the run of that block, or noRun, and parentOffset its place there.
-	parent uint32
-	// depth is the position of the first block in its chain.
-	depth uint32
-	// words and intervals are spans of the arena's pools.
-	words, intervals uint32
-	// used is the number of intervals.
-	used          uint32
-	parentOffset  uint16
-	length        uint16
+	// newer, older and listed are the run's place in the order of use.
+	newer, older  uint32
+	listed        uint32
 	wordClass     uint8
 	intervalClass uint8
+	// rank is the list of the order in which the run is.
+	rank uint8
+}
+
+// layout is where a run lies, in its chain and in memory.
+type layout struct {
+	// words and intervals are spans of the arena's pools.
+	words, intervals uint32
+	// used is the number of intervals, up to 2^24−1.
+	used uint32
+	// depth is the position of the first block in its chain, up to 2^24−1.
+	depth  uint32
+	length uint16
+	// parent is the run of the block before the first one, or noRun, and
+	// parentOffset its place there.
+	parent       uint32
+	parentOffset uint16
 	// anchored runs continue, block by block, a chain from its start.
 	anchored bool
 	// salted chains start from a salt.
@@ -33,128 +53,170 @@ type run struct {
 
 const (
 	noRun = ^uint32(0)
-	// maxRun bounds a run so that offsets fit 16 bits and a run fits a span.
+	// maxRun bounds a run so that offsets fit 15 bits.
 	maxRun = 1 << 15
 )
 
-// interval says that a unit has the blocks start to end−1 of a run, in the tiers
-// and certainties of mask. The intervals of a run are sorted by unit and start;
-// those of one unit do not overlap, and neighbours differ.
-type interval struct {
-	unit       uint32
-	mask       uint32
-	start, end uint16
+const (
+	anchoredFlag = 1 << iota
+	saltedFlag
+)
+
+// load reads a layout. Only the writer may take it for one state as it is.
+func (r *run) load() layout {
+	spans, sizes, link := r.spans.Load(), r.sizes.Load(), r.link.Load()
+	return layout{
+		words: uint32(spans >> 32), intervals: uint32(spans),
+		depth: uint32(sizes >> 40), used: uint32(sizes>>16) & (1<<24 - 1), length: uint16(sizes),
+		parent: uint32(link >> 32), parentOffset: uint16(link >> 16),
+		anchored: link&anchoredFlag != 0, salted: link&saltedFlag != 0,
+	}
 }
 
-// kids is the unit of the intervals that count the runs which continue a block:
-// mask is their number. It keeps the block, and sorts behind every real unit.
-const kids = ^uint32(0)
+// store writes a layout as one change.
+func (r *run) store(l layout) {
+	r.begin()
+	defer r.end()
+	r.set(l)
+}
+
+func (r *run) set(l layout) {
+	link := uint64(l.parent)<<32 | uint64(l.parentOffset)<<16
+	if l.anchored {
+		link |= anchoredFlag
+	}
+	if l.salted {
+		link |= saltedFlag
+	}
+	r.spans.Store(uint64(l.words)<<32 | uint64(l.intervals))
+	r.sizes.Store(uint64(l.depth)<<40 | uint64(l.used)<<16 | uint64(l.length))
+	r.link.Store(link)
+}
+
+// begin and end enclose what readers must not see half done.
+func (r *run) begin() { r.version.Store(r.version.Load() + 1) }
+
+func (r *run) end() { r.version.Store(r.version.Load() + 1) }
+
+func (r *run) length() uint16 { return uint16(r.sizes.Load()) }
 
 // arena has the memory of every directory of an index.
 type arena struct {
-	runs      pool[run]
-	words     pool[uint64]
-	intervals pool[interval]
+	runs  pool[run]
+	words pool[uint64]
+	// intervals are the words of type interval.
+	intervals pool[uint64]
+	// slots counts those of all tables.
+	slots int
+	// beat goes on with every change: the clock of the order of use.
+	beat atomic.Uint32
 	// pieces is the working memory of one change.
-	pieces []interval
+	pieces []uint64
+}
+
+// bytes is the memory of everything that is in use.
+func (a *arena) bytes() int64 {
+	const runBytes, wordBytes = 64, 8
+	return int64(a.runs.live)*runBytes + int64(a.words.live+a.intervals.live+a.slots)*wordBytes
 }
 
 func (a *arena) run(number uint32) *run { return &a.runs.at(number, 1)[0] }
 
-// hashes returns the hashes of a run's blocks.
-func (a *arena) hashes(r *run) []uint64 { return a.words.at(r.words, int(r.length)) }
+// hashes returns the hashes of a run's blocks, for the writer.
+func (a *arena) hashes(l layout) []uint64 { return a.words.at(l.words, int(l.length)) }
 
-// list returns the intervals of a run.
-func (a *arena) list(r *run) []interval {
-	if r.used == 0 {
+// list returns the intervals of a run, for the writer.
+func (a *arena) list(l layout) []uint64 {
+	if l.used == 0 {
 		return nil
 	}
-	return a.intervals.at(r.intervals, int(r.used))
+	return a.intervals.at(l.intervals, int(l.used))
 }
 
 // newRun makes an empty run with room for some blocks.
 func (a *arena) newRun(blocks int) uint32 {
 	number := a.runs.take(0)
-	class := classFor(min(blocks, maxRun))
-	*a.run(number) = run{parent: noRun, wordClass: class, words: a.words.take(class)}
+	r := a.run(number)
+	r.wordClass = classFor(max(1, min(blocks, maxRun)))
+	r.store(layout{parent: noRun, words: a.words.take(r.wordClass)})
 	return number
 }
 
 // freeRun gives back the memory of a run.
 func (a *arena) freeRun(number uint32) {
 	r := a.run(number)
-	a.words.give(r.words, r.wordClass)
-	if r.used > 0 {
-		a.intervals.give(r.intervals, r.intervalClass)
+	l := r.load()
+	r.store(layout{parent: noRun})
+	a.words.give(l.words, r.wordClass)
+	if l.used > 0 {
+		a.intervals.give(l.intervals, r.intervalClass)
 	}
 	a.runs.give(number, 0)
 }
 
-// push appends a hash; more says how many are to follow.
-func (a *arena) push(r *run, hash uint64, more int) {
-	n := int(r.length)
-	if n == classSize(r.wordClass) {
-		r.words, r.wordClass = a.words.resize(r.words, r.wordClass, n, min(n+1+more, maxRun))
+// room makes sure that a run can take more blocks, up to maxRun.
+func (a *arena) room(r *run, more int) {
+	l := r.load()
+	want := min(int(l.length)+more, maxRun)
+	if classSize(r.wordClass) >= want {
+		return
 	}
-	a.words.at(r.words, n+1)[n] = hash
-	r.length++
+	class := classFor(want)
+	moved := a.words.take(class)
+	storeWords(a.words.at(moved, int(l.length)), a.hashes(l), false)
+	old, oldClass := l.words, r.wordClass
+	l.words, r.wordClass = moved, class
+	r.store(l)
+	a.words.give(old, oldClass)
+}
+
+// push appends a hash to a run that has room for it. Nobody sees it before the
+// table or an interval leads there.
+func (a *arena) push(r *run, hash uint64) {
+	l := r.load()
+	atomic.StoreUint64(&a.words.at(l.words, int(l.length)+1)[l.length], hash)
+	r.sizes.Store(r.sizes.Load() + 1)
 }
 
 // splice replaces the intervals from low to high by others.
-func (a *arena) splice(r *run, low, high int, with []interval) {
-	old := int(r.used)
+func (a *arena) splice(r *run, low, high int, with []uint64) {
+	l := r.load()
+	old := int(l.used)
 	grown := old - (high - low) + len(with)
+	r.begin()
+	defer r.end()
+	l.used = uint32(grown)
 	switch {
 	case grown == 0:
 		if old > 0 {
-			a.intervals.give(r.intervals, r.intervalClass)
+			a.intervals.give(l.intervals, r.intervalClass)
 		}
-		r.used = 0
-		return
-	case old == 0:
-		r.intervalClass = classFor(grown)
-		r.intervals = a.intervals.take(r.intervalClass)
+	case old == 0 || grown > classSize(r.intervalClass):
+		a.respan(r, &l, old, low, high, with)
 	default:
-		r.intervals, r.intervalClass = a.intervals.resize(r.intervals, r.intervalClass, old, grown)
-	}
-	all := a.intervals.at(r.intervals, max(old, grown))
-	copy(all[low+len(with):grown], all[high:old])
-	copy(all[low:], with)
-	r.used = uint32(grown)
-}
-
-// of returns where the intervals of a unit lie among those of a run.
-func of(list []interval, unit uint32) (low, high int) {
-	low, _ = slices.BinarySearchFunc(list, unit, func(iv interval, u uint32) int {
-		if iv.unit < u {
-			return -1
+		all := a.intervals.at(l.intervals, max(old, grown))
+		if grown != old {
+			storeWords(all[low+len(with):grown], all[high:old], grown > old)
 		}
-		return 1
-	})
-	high = low
-	for high < len(list) && list[high].unit == unit {
-		high++
+		storeWords(all[low:], with, false)
 	}
-	return low, high
+	r.set(l)
 }
 
-// mask returns what a unit has of one block.
-func (a *arena) mask(r *run, unit uint32, offset uint16) uint16 {
-	list := a.list(r)
-	low, high := of(list, unit)
-	for _, iv := range list[low:high] {
-		if iv.start <= offset && offset < iv.end {
-			return uint16(iv.mask)
-		}
+// respan gives a run a span for its intervals that has room for them.
+func (a *arena) respan(r *run, l *layout, old, low, high int, with []uint64) {
+	var from []uint64
+	if old > 0 {
+		from = a.intervals.at(l.intervals, old)
 	}
-	return 0
-}
-
-// end is the number of blocks that somebody has or that something continues.
-func (a *arena) end(r *run) uint16 {
-	end := uint16(0)
-	for _, iv := range a.list(r) {
-		end = max(end, iv.end)
+	class := classFor(int(l.used))
+	span := a.intervals.take(class)
+	to := a.intervals.at(span, int(l.used))
+	storeWords(to, from[:low], false)
+	storeWords(to[low:], with, false)
+	storeWords(to[low+len(with):], from[high:], false)
+	if old > 0 {
+		a.intervals.give(l.intervals, r.intervalClass)
 	}
-	return end
+	l.intervals, r.intervalClass = span, class
 }

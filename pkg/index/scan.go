@@ -5,212 +5,340 @@ SPDX-License-Identifier: Apache-2.0
 
 package index
 
-import (
-	"slices"
-	"sync"
-)
+import "slices"
 
 // reach is how far the unbroken prefix of one unit goes.
 type reach struct {
+	unit      *unit
+	directory *directory
 	// depth in blocks, counting announced blocks, also inferred ones, also possible ones.
-	depth [3]int
-	// warm counts the leading blocks that lie in T1, and in T2 or nearer.
-	warm [2]int
+	depth [3]int32
+	// tiers are the blocks up to depth[1] by the nearest tier that has them.
+	tiers [3]int32
+	// last is the last part of what a unit that is not alone has of the chain.
+	last int32
+	// next is another unit of the same holder.
+	next int32
+}
+
+// part is what a unit has of consecutive blocks; before is the part before it.
+type part struct {
+	start, end int32
+	before     int32
+	mask       uint16
+}
+
+// none ends a list of parts or of reaches.
+const none = -1
+
+// step is a run on the way of a lookup, as it was at a version.
+type step struct {
+	directory *directory
+	number    uint32
+	version   uint32
+	offset    uint16
+	layout
+}
+
+// prompt is a chain as one directory sees it.
+type prompt struct {
+	directory *directory
+	hashes    []uint64
+	// changes is the directory's counter when every block had to be looked at, odd
+	// when a path was enough.
+	changes uint64
 }
 
 // scratch is the working memory of one lookup.
 type scratch struct {
-	lengths map[*directory]int
-	reaches map[*directory][]reach
-	// partial has a mask per position of the units that may skip blocks.
-	partial map[*unit][]uint16
-	// touched are the holders with several groups that have something of the
-	// chain, single the others.
-	touched map[*Session]struct{}
-	single  []single
-	path    []place
+	prompts []prompt
+	steps   []step
+	list    []interval
+	reaches []reach
+	parts   []part
+	// marks say which reach a unit of the directory that is being read has, when
+	// their turn is the current one. Sessions have marks of their own.
+	marks, sessions []mark32
+	turn            uint32
+	chain           []*Session
+	rule            []groupRule
 }
 
-// single is a unit whose holder has no other group, with its reach.
-type single struct {
-	unit  *unit
-	reach *reach
+// mark32 has a meaning in one turn.
+type mark32 struct {
+	turn uint32
+	at   int32
 }
 
-var scratches = sync.Pool{New: func() any {
-	return &scratch{
-		lengths: map[*directory]int{}, reaches: map[*directory][]reach{},
-		partial: map[*unit][]uint16{}, touched: map[*Session]struct{}{},
-	}
-}}
-
-func (sc *scratch) release() {
-	clear(sc.lengths)
-	clear(sc.reaches)
-	clear(sc.partial)
-	clear(sc.touched)
-	clear(sc.single)
-	sc.single = sc.single[:0]
-	scratches.Put(sc)
+func (sc *scratch) reset() {
+	sc.prompts, sc.steps, sc.reaches, sc.parts = sc.prompts[:0], sc.steps[:0], sc.reaches[:0], sc.parts[:0]
 }
 
-// scan finds out what every unit of a directory has of a chain.
-func (sc *scratch) scan(d *directory, hashes []uint64) {
-	sc.lengths[d] = len(hashes)
-	sc.reaches[d] = make([]reach, len(d.units))
-	if d.partial > 0 || !sc.descend(d, hashes) {
-		sc.walk(d, hashes)
+// nextTurn makes every mark meaningless.
+func (sc *scratch) nextTurn() {
+	if sc.turn++; sc.turn == 0 {
+		clear(sc.marks)
+		clear(sc.sessions)
+		sc.turn = 1
 	}
 }
+
+// scan finds out what every unit of a directory has of a chain. It reports false
+// when the writer was in the way.
+func (sc *scratch) scan(d *directory, hashes []uint64) bool {
+	sc.nextTurn()
+	if n := len(*d.units.Load()); n > len(sc.marks) {
+		sc.marks = append(sc.marks, make([]mark32, n-len(sc.marks))...)
+	}
+	sc.prompts = append(sc.prompts, prompt{d, hashes, 1})
+	if d.grouped.Load() == 0 || d.adrift.Load() == 0 {
+		if end := sc.descend(d, hashes); end != misled {
+			return end == done
+		}
+	}
+	return sc.walk(d, hashes)
+}
+
+// descent is how a descend ended.
+type descent uint8
+
+const (
+	done descent = iota
+	// disturbed by the writer.
+	disturbed
+	// misled by a reporter who told a false parent.
+	misled
+)
 
 // descend finds the deepest known block by bisection, climbs to the start of its
 // chain, and reads who holds the runs on the way. That is right because a block
 // stays while anything continues it, so that the known blocks of a chain are an
-// unbroken prefix of it. It reports false when what it finds is not this chain,
-// which a reporter can cause by a false parent.
-func (sc *scratch) descend(d *directory, hashes []uint64) bool {
-	deepest, found := deepest(d, hashes)
-	if !found {
-		return true
+// unbroken prefix of it.
+func (sc *scratch) descend(d *directory, hashes []uint64) descent {
+	at, deepest, steady := d.deepest(hashes)
+	if !steady {
+		return disturbed
 	}
-	sc.path = d.path(deepest, sc.path[:0])
-	for _, step := range sc.path {
-		r := d.run(step.run)
-		if int(r.depth) >= len(hashes) || d.hashes(r)[0] != hashes[r.depth] {
-			return false
+	if at < 0 {
+		return done
+	}
+	first := len(sc.steps)
+	for p, position := deepest, at; p.run != noRun; {
+		l, version, steady := d.glance(p.run)
+		hash, same := d.peek(place{p.run, 0})
+		switch {
+		case !steady || !same:
+			return disturbed
+		case int(l.depth)+int(p.offset) != position || hash != hashes[l.depth]:
+			return misled
+		}
+		sc.steps = append(sc.steps, step{d, p.run, version, p.offset, l})
+		p, position = place{l.parent, l.parentOffset}, int(l.depth)-1
+	}
+	for i := len(sc.steps) - 1; i >= first; i-- {
+		if !sc.read(&sc.steps[i], 0, sc.steps[i].offset+1) {
+			return disturbed
 		}
 	}
-	for _, step := range slices.Backward(sc.path) {
-		r := d.run(step.run)
-		sc.read(d, r, 0, step.offset+1, int(r.depth), 0)
+	if at+1 < len(hashes) {
+		if _, known, steady := d.probe(hashes, at+1); known || !steady {
+			return disturbed
+		}
 	}
-	return true
+	return done
 }
 
-// deepest bisects for the last block of a chain that is known. A conversation's
-// new turn misses near the end, so the search starts there.
-func deepest(d *directory, hashes []uint64) (place, bool) {
-	probe := func(i int) (place, bool) {
-		p, found := d.table.find(hashes[i])
-		if !found {
-			return p, false
-		}
-		r := d.run(p.run)
-		return p, int(r.depth)+int(p.offset) == i && d.isAnchored(p.run)
+// probe reports whether a block is known where a chain has it.
+func (d *directory) probe(hashes []uint64, i int) (p place, known, steady bool) {
+	p, found, steady := d.table.look(hashes[i])
+	if !found || !steady {
+		return p, false, steady
 	}
+	l, _, steady := d.glance(p.run)
+	if !steady || int(l.depth)+int(p.offset) != i {
+		return p, false, steady
+	}
+	for depth := l.depth + 1; !l.anchored && l.parent != noRun && l.depth < depth; {
+		depth = l.depth
+		if l, _, steady = d.glance(l.parent); !steady {
+			return p, false, false
+		}
+	}
+	return p, l.anchored, true
+}
+
+// deepest bisects for the last block of a chain that is known, −1 for none. A
+// conversation's new turn misses near the end, so the search starts there.
+func (d *directory) deepest(hashes []uint64) (at int, best place, steady bool) {
 	known, unknown := -1, len(hashes)
-	var best place
-	for step := 1; known < 0 && unknown > 0; step *= 4 {
-		i := max(0, unknown-step)
-		if p, ok := probe(i); ok {
+	try := func(i int) bool {
+		p, ok, steady := d.probe(hashes, i)
+		if ok {
 			known, best = i, p
 		} else {
 			unknown = i
 		}
+		return steady
 	}
-	for unknown-known > 1 && known >= 0 {
-		middle := (known + unknown) / 2
-		if p, ok := probe(middle); ok {
-			known, best = middle, p
-		} else {
-			unknown = middle
+	for step := 1; known < 0 && unknown > 0; step *= 4 {
+		if !try(max(0, unknown-step)) {
+			return 0, place{}, false
 		}
 	}
-	return best, known >= 0
+	for unknown-known > 1 && known >= 0 {
+		if !try((known + unknown) / 2) {
+			return 0, place{}, false
+		}
+	}
+	return known, best, true
 }
 
-// walk looks at every position. Rules that may skip blocks need it.
-func (sc *scratch) walk(d *directory, hashes []uint64) {
-	clear(sc.reaches[d])
+// walk looks at every position. Groups that may skip blocks need it where chains
+// do not go back to their start.
+func (sc *scratch) walk(d *directory, hashes []uint64) bool {
+	p := &sc.prompts[len(sc.prompts)-1]
+	if p.changes = d.changes.Load(); p.changes%2 != 0 {
+		return false
+	}
 	for i := 0; i < len(hashes); {
-		p, found := d.table.find(hashes[i])
-		if !found {
+		at, found, steady := d.table.look(hashes[i])
+		switch {
+		case !steady:
+			return false
+		case !found:
 			i++
 			continue
 		}
-		n := d.follow(p, hashes[i:])
-		sc.read(d, d.run(p.run), p.offset, p.offset+uint16(n), i, len(hashes))
+		l, version, steady := d.glance(at.run)
+		if !steady {
+			return false
+		}
+		n := 1
+		for ; i+n < len(hashes) && int(at.offset)+n < int(l.length); n++ {
+			if hash, steady := d.peek(place{at.run, at.offset + uint16(n)}); !steady {
+				return false
+			} else if hash != hashes[i+n] {
+				break
+			}
+		}
+		s := step{d, at.run, version, at.offset, l}
+		s.depth = uint32(i) - uint32(at.offset) // where this chain has it
+		if !sc.read(&s, at.offset, at.offset+uint16(n)) {
+			return false
+		}
 		i += n
-	}
-}
-
-// read takes the blocks from start to end−1 of a run, the first of which has the
-// given position in the prompt. For a prompt of a length it also notes what units
-// with gaps have.
-func (sc *scratch) read(d *directory, r *run, start, end uint16, position, length int) {
-	reaches := sc.reaches[d]
-	for _, iv := range d.list(r) {
-		from, to := max(iv.start, start), min(iv.end, end)
-		if iv.unit == kids || from >= to || !d.visible[iv.unit] {
-			continue
-		}
-		first, mask := position+int(from-start), uint16(iv.mask)
-		alone := d.single[iv.unit]
-		if length > 0 && !alone {
-			sc.note(d.units[iv.unit], first, int(to-from), length, mask)
-		}
-		if !reaches[iv.unit].extend(first, first+int(to-from), mask) || first > 0 {
-			continue
-		}
-		if alone {
-			sc.single = append(sc.single, single{d.units[iv.unit], &reaches[iv.unit]})
-		} else {
-			sc.touched[d.units[iv.unit].holding.session] = struct{}{}
-		}
-	}
-}
-
-// extend takes the blocks from position first to end−1, if they continue the reach.
-func (r *reach) extend(first, end int, mask uint16) bool {
-	if r.depth[2] != first {
-		return false
-	}
-	r.depth[2] = end
-	if mask&possibleMask == mask {
-		return true
-	}
-	if r.depth[1] == first {
-		r.depth[1] = end
-		tier := bestTier(mask)
-		if tier == T1 && r.warm[0] == first {
-			r.warm[0] = end
-		}
-		if tier <= T2 && r.warm[1] == first {
-			r.warm[1] = end
-		}
-	}
-	if mask&announcedMask != 0 && r.depth[0] == first {
-		r.depth[0] = end
 	}
 	return true
 }
 
-// note remembers what a unit has at some positions, for rules that look at single blocks.
-func (sc *scratch) note(u *unit, first, n, length int, mask uint16) {
-	masks, ok := sc.partial[u]
-	if !ok {
-		masks = make([]uint16, length)
-		sc.partial[u] = masks
-		sc.touched[u.holding.session] = struct{}{}
+// stable reports whether everything that was read was so at one moment.
+func (sc *scratch) stable() bool {
+	for i := range sc.steps {
+		s := &sc.steps[i]
+		if s.directory.run(s.number).version.Load() != s.version {
+			return false
+		}
 	}
-	for i := range n {
-		masks[first+i] = mask
+	for i := range sc.prompts {
+		if p := &sc.prompts[i]; p.changes%2 == 0 && p.directory.changes.Load() != p.changes {
+			return false
+		}
+	}
+	return true
+}
+
+// read takes the blocks from start to end−1 of a run. It reports false when the
+// run has changed since it was glanced at.
+func (sc *scratch) read(s *step, start, end uint16) bool {
+	list, steady := s.directory.copyList(sc.list[:0], s.number, s.layout, s.version)
+	if sc.list = list; !steady {
+		return false
+	}
+	grouped := s.directory.grouped.Load() > 0
+	for _, iv := range list {
+		number := unitOf(iv)
+		if number == kids {
+			break
+		}
+		from, to := max(startOf(iv), start), min(endOf(iv), end)
+		if from >= to {
+			continue
+		}
+		// Depths wrap around where a walk begins behind the start of a run.
+		first := int32(s.depth + uint32(from))
+		if int(number) >= len(sc.marks) {
+			return false // a unit that came after the scan began
+		}
+		m := &sc.marks[number]
+		if m.turn != sc.turn {
+			if first > 0 && !grouped {
+				continue
+			}
+			if m.at = sc.meet(s.directory, number, first); m.at == none {
+				continue
+			}
+			m.turn = sc.turn
+		}
+		sc.extend(&sc.reaches[m.at], first, first+int32(to-from), maskOf(iv))
+	}
+	return true
+}
+
+// meet makes a reach for a unit that was not met before. A unit that is alone and
+// does not begin at the start of the chain has none.
+func (sc *scratch) meet(d *directory, number uint32, first int32) int32 {
+	u := d.unit(number)
+	if u == nil || (first > 0 && u.alone.Load()) {
+		return none
+	}
+	sc.reaches = append(sc.reaches, reach{unit: u, directory: d, last: none, next: none})
+	return int32(len(sc.reaches) - 1)
+}
+
+// extend takes the blocks from position first to end−1, in the order of the chain.
+func (sc *scratch) extend(r *reach, first, end int32, mask uint16) {
+	if !r.unit.alone.Load() {
+		sc.parts = append(sc.parts, part{first, end, r.last, mask})
+		r.last = int32(len(sc.parts) - 1)
+	}
+	if r.depth[2] != first {
+		return
+	}
+	r.depth[2] = end
+	if mask&possibleMask == mask {
+		return
+	}
+	if r.depth[1] == first {
+		r.depth[1] = end
+		r.tiers[bestTier(mask)-1] += end - first
+	}
+	if mask&announcedMask != 0 && r.depth[0] == first {
+		r.depth[0] = end
 	}
 }
 
-// reach returns that of a unit; a unit that does not exist has none.
-func (sc *scratch) reach(d *directory, u *unit) *reach {
-	if u == nil {
-		return &reach{}
+// touch notes that what was read is in use.
+func (sc *scratch) touch() {
+	for i := range sc.steps {
+		s := &sc.steps[i]
+		s.directory.touch(s.directory.run(s.number))
 	}
-	return &sc.reaches[d][u.number]
 }
 
-// masks returns the masks of a unit by position; a unit that was never met has
-// nothing anywhere.
-func (sc *scratch) masks(u *unit, length int) []uint16 {
-	if masks, ok := sc.partial[u]; ok {
-		return masks
+// release forgets what would keep sessions and directories alive.
+func (sc *scratch) release() {
+	clear(sc.prompts)
+	clear(sc.steps)
+	clear(sc.reaches)
+	clear(sc.chain)
+	sc.reset()
+}
+
+// scanned returns the chain that a directory was asked for.
+func (sc *scratch) scanned(d *directory) ([]uint64, bool) {
+	i := slices.IndexFunc(sc.prompts, func(p prompt) bool { return p.directory == d })
+	if i < 0 {
+		return nil, false
 	}
-	return make([]uint16, length)
+	return sc.prompts[i].hashes, true
 }

@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"sync/atomic"
 	"time"
 )
 
@@ -34,6 +35,9 @@ type Session struct {
 	// does not name it.
 	hello  Hello
 	newest Hello
+	scheme *scheme
+	// number is small and no other session's of its time.
+	number uint32
 	// stale sessions count as such in the index.
 	stale     bool
 	stream    Stream
@@ -48,7 +52,7 @@ type Session struct {
 	awaitingSince time.Time
 	// fresh sessions have had nothing applied in this epoch.
 	fresh      bool
-	current    *holding
+	current    atomic.Pointer[holding]
 	staged     *staging
 	stats      *Stats
 	firstEvent time.Time
@@ -95,7 +99,7 @@ func (s *Session) stateNow() State {
 		return Rebuilding
 	case s.sequence < s.target:
 		return Suspect
-	case s.current.confidence.Degraded != "":
+	case s.current.Load().confidence.Degraded != "" || s.current.Load().forgotten > 0:
 		return Degraded
 	}
 	return Live
@@ -159,15 +163,24 @@ func (x *Index) replaceSession(old *Session, h Hello) *Session {
 	}
 	s := &Session{hello: h, newest: h, fresh: true}
 	s.standing.id = idOf(h.Holder)
-	s.current = newHolding(s, false)
+	s.current.Store(newHolding(s))
 	x.sessions[h.Holder] = s
-	x.catalog.add(s)
 	if h.Backend != (Backend{}) {
 		if x.byBackend[h.Backend] == nil {
 			x.byBackend[h.Backend] = map[*Session]struct{}{}
 		}
 		x.byBackend[h.Backend][s] = struct{}{}
 	}
+	if n := len(x.freeNumbers); n > 0 {
+		s.number, x.freeNumbers = x.freeNumbers[n-1], x.freeNumbers[:n-1]
+	} else {
+		s.number = x.numbers
+		x.numbers++
+	}
+	x.reshape(func() {
+		s.scheme = x.makeScheme(&h)
+		s.scheme.sessions.insert(s, byHolder)
+	})
 	return s
 }
 
@@ -189,10 +202,16 @@ func (x *Index) Close(stream Stream, now time.Time) {
 func (x *Index) dropSession(s *Session) {
 	x.countStale(s, false)
 	x.unstage(s)
-	x.dropHolding(s.current)
+	x.reshape(func() {
+		h := s.current.Load()
+		s.current.Store(newHolding(s))
+		x.dropHolding(h)
+		s.scheme.sessions.delete(s, byHolder)
+		s.scheme.unsure.delete(s, byHolder)
+		x.dropScheme(s.scheme)
+	})
+	x.freeNumbers = append(x.freeNumbers, s.number)
 	delete(x.sessions, s.hello.Holder)
-	x.catalog.remove(s)
-	delete(x.unsure, s)
 	delete(x.byStream, s.stream)
 	if of := x.byBackend[s.hello.Backend]; of != nil {
 		if delete(of, s); len(of) == 0 {

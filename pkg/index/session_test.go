@@ -175,7 +175,7 @@ func TestLease(t *testing.T) {
 	if _, known := x.Lookup(&Query{Tenant: "ns", Model: "m"}, nil); known != Empty {
 		t.Errorf("after the lease the index knows %v, want Empty", known)
 	}
-	if len(x.families) != 0 || len(x.byBackend) != 0 || len(x.byStream) != 0 {
+	if len(x.tenants.all()) != 0 || len(x.byBackend) != 0 || len(x.byStream) != 0 {
 		t.Error("a dropped holder leaves something behind")
 	}
 }

@@ -51,19 +51,21 @@ func (d *directory) sweepSome(scratch []uint32) (more bool, runs []uint32) {
 // clear takes out the intervals of units that are no more.
 func (d *directory) clear(number uint32) {
 	r := d.run(number)
-	if r.length == 0 {
+	if r.length() == 0 {
 		return
 	}
-	list := d.list(r)
+	list := d.list(r.load())
 	kept := d.pieces[:0]
 	for _, iv := range list {
-		if iv.unit == kids || d.units[iv.unit] != nil {
+		if unitOf(iv) == kids || d.unit(unitOf(iv)) != nil {
 			kept = append(kept, iv)
 		}
 	}
 	if len(kept) < len(list) {
+		d.changes.Add(1)
 		d.splice(r, 0, len(list), kept)
 		d.truncate(number)
+		d.changes.Add(1)
 	}
 	d.pieces = kept[:0]
 }

@@ -33,13 +33,16 @@ type HolderView struct {
 	Scopes   []ScopeView
 	// ClientVersion of the sidecar.
 	ClientVersion string
+	// Forgotten counts blocks that did not fit the index's memory, the tenant's
+	// quota or its TTL, and that the holder may still have.
+	Forgotten int64
 	// Duplicates and Gaps count deltas that were ignored and holes that were met.
 	Duplicates, Gaps uint64
 }
 
 // Exact reports whether lookups on this holder can be exact at all.
 func (v *HolderView) Exact() bool {
-	if v.Confidence.Conflicts > 0 || v.Confidence.Unresolved > 0 || v.Confidence.unsure() {
+	if v.Confidence.Conflicts > 0 || v.Confidence.Unresolved > 0 || v.Forgotten > 0 || v.Confidence.unsure() {
 		return false
 	}
 	return !slices.ContainsFunc(v.Groups, Group.unsure)
@@ -65,8 +68,8 @@ func (s ScopeView) Compare(o ScopeView) int {
 // BackendHolders returns the holders of a backend, ordered by holder, and whether
 // the index has all of their state.
 func (x *Index) BackendHolders(b Backend, now time.Time) ([]HolderView, bool) {
-	x.mu.RLock()
-	defer x.mu.RUnlock()
+	x.mu.Lock()
+	defer x.mu.Unlock()
 	of := x.byBackend[b]
 	views := make([]HolderView, 0, len(of))
 	complete := x.warm(now)
@@ -82,8 +85,8 @@ func (x *Index) BackendHolders(b Backend, now time.Time) ([]HolderView, bool) {
 // Holders returns every holder, ordered by holder, and whether the index has all
 // of their state.
 func (x *Index) Holders(now time.Time) ([]HolderView, bool) {
-	x.mu.RLock()
-	defer x.mu.RUnlock()
+	x.mu.Lock()
+	defer x.mu.Unlock()
 	views := make([]HolderView, 0, len(x.sessions))
 	for _, s := range x.sessions {
 		views = append(views, s.view())
@@ -95,27 +98,27 @@ func (x *Index) Holders(now time.Time) ([]HolderView, bool) {
 // Prefixes returns the number of distinct blocks by tenant: a block that several
 // holders have counts once, and so does one that is kept for what continues it.
 func (x *Index) Prefixes() map[string]int64 {
-	x.mu.RLock()
-	defer x.mu.RUnlock()
+	x.mu.Lock()
+	defer x.mu.Unlock()
 	counts := map[string]int64{}
-	for key, f := range x.families {
-		for _, d := range f.directories {
-			counts[key.tenant] += int64(d.table.count)
+	for name, t := range x.tenants.all() {
+		if t.blocks > 0 {
+			counts[name] = t.blocks
 		}
 	}
 	return counts
 }
 
 func (s *Session) view() HolderView {
-	h := s.newest
+	h, held := s.newest, s.current.Load()
 	v := HolderView{
 		Holder: h.Holder, Backend: h.Backend, Tenant: h.Tenant, Model: h.Model, HashScheme: h.HashScheme,
 		Engine: h.Engine, State: s.stateNow(), Epoch: h.Epoch, Sequence: s.sequence,
-		FirstEvent: s.firstEvent, LastEvent: s.lastEvent, Groups: s.current.declared.sortedGroups(),
-		Confidence: s.current.confidence, Prefixes: s.current.prefixes, Blocks: s.current.blocks,
-		Stats: s.stats, ClientVersion: h.ClientVersion, Duplicates: s.duplicates, Gaps: s.gaps,
+		FirstEvent: s.firstEvent, LastEvent: s.lastEvent, Groups: held.groups.all(),
+		Confidence: held.confidence, Prefixes: held.prefixes, Blocks: held.blocks,
+		Stats: s.stats, ClientVersion: h.ClientVersion, Forgotten: held.forgotten, Duplicates: s.duplicates, Gaps: s.gaps,
 	}
-	for d, sh := range s.current.byDirectory {
+	for d, sh := range held.byDirectory {
 		v.addScope(d, false, sh.blocks-sh.salted)
 		v.addScope(d, true, sh.salted)
 	}
@@ -125,6 +128,6 @@ func (s *Session) view() HolderView {
 
 func (v *HolderView) addScope(d *directory, salted bool, blocks int64) {
 	if blocks > 0 {
-		v.Scopes = append(v.Scopes, ScopeView{Scope{Adapter: d.family.key.adapter, BlockSize: d.blockSize, Salted: salted}, blocks})
+		v.Scopes = append(v.Scopes, ScopeView{Scope{Adapter: d.family.adapter, BlockSize: d.blockSize, Salted: salted}, blocks})
 	}
 }

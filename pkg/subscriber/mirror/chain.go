@@ -13,7 +13,9 @@ import (
 // position is a place in a chain: what a block continues, how many blocks lie
 // before it, and the content that results.
 type position struct {
-	parent  fingerprint.Parent
+	parent fingerprint.Parent
+	// from is the block before, if it has one that is known.
+	from    uint32
 	content uint64
 	depth   uint32
 }
@@ -21,6 +23,7 @@ type position struct {
 // cursor is the place after a block, where the next one goes.
 type cursor struct {
 	parent fingerprint.Parent
+	from   uint32
 	scope  uint32
 	depth  uint32
 	known  bool
@@ -28,29 +31,30 @@ type cursor struct {
 
 // at returns the position of a block with its own content hash.
 func (c cursor) at(own uint64) position {
-	return position{parent: c.parent, content: fingerprint.Next(c.parent, own), depth: c.depth}
+	return position{parent: c.parent, from: c.from, content: fingerprint.Next(c.parent, own), depth: c.depth}
 }
 
-// after returns the cursor behind a content.
-func after(n *node) cursor {
+// after returns the cursor behind a placed block.
+func (m *Mirror) after(i uint32) cursor {
+	b := m.at(i)
 	return cursor{
-		parent: fingerprint.Parent{Hash: n.content, Present: true},
-		scope:  n.scope, depth: n.depth + 1, known: true,
+		parent: fingerprint.Parent{Hash: b.content(), Present: true},
+		from:   i, scope: b.scope(), depth: b.depth() + 1, known: true,
 	}
 }
 
-// placement is an entry whose position has been found.
+// placement is a parked hash whose position has been found.
 type placement struct {
-	entry *entry
-	scope uint32
-	at    position
+	parked *parked
+	scope  uint32
+	at     position
 }
 
 // learn takes the mapping from hashes to contents out of a store that lists every
 // block. Residency is another matter; see store.
 func (m *Mirror) learn(ev *kvevents.Event) {
 	first := len(m.learned)
-	m.learned = append(m.learned, make([]*entry, len(ev.Hashes))...)
+	m.learned = append(m.learned, make([]uint32, len(ev.Hashes))...)
 	adapter, ok := m.adapter(adapterOf(ev), m.opts.Limits.Scopes)
 	if !ok {
 		m.refuse(len(ev.Hashes))
@@ -58,31 +62,38 @@ func (m *Mirror) learn(ev *kvevents.Event) {
 	}
 	size := uint32(ev.BlockSize)
 	at := m.follow(ev, size)
-	parent, hasParent := ev.Parent.Uint64(), ev.HasParent
+	before := ancestor{ev.Parent.Uint64(), ev.HasParent}
 	for i := range ev.Hashes {
 		own := fingerprint.Content(ev.Tokens[i*ev.BlockSize : (i+1)*ev.BlockSize])
 		root := i == 0 && !ev.HasParent
-		keys, salt := m.blockKeys(extraKeys(ev, i), ev.LoRAName, root)
-		own = fingerprint.WithKeys(own, keys)
-		if root {
-			salt = firstNonEmpty(salt, ev.CacheSalt)
-			m.noteSalt(salt)
-			at = m.root(adapter, size, salt)
+		if len(ev.ExtraKeys) > 0 || root {
+			keys, salt := m.blockKeys(extraKeys(ev, i), ev.LoRAName, root)
+			own = fingerprint.WithKeys(own, keys)
+			if root {
+				salt = firstNonEmpty(salt, ev.CacheSalt)
+				m.noteSalt(salt)
+				at = m.root(adapter, size, salt)
+			}
 		}
-		e := m.obtain(ev.Hashes[i].Uint64(), size)
-		if e == nil {
+		hash := ev.Hashes[i].Uint64()
+		found := m.adopt(hash, size, own, before, at)
+		if found == none {
 			m.refuse(len(ev.Hashes) - i)
 			return
 		}
-		m.learned[first+i] = e
-		e.adapter, e.own, e.hasOwn = adapter, own, true
-		m.adopt(e, parent, hasParent, at)
+		m.learned[first+i] = found
 		at = cursor{}
-		if e.node != nil {
-			at = after(e.node)
+		if m.at(found).placed() {
+			at = m.after(found)
 		}
-		parent, hasParent = e.hash, true
+		before = ancestor{hash, true}
 	}
+}
+
+// ancestor is the engine hash of the block before, if there is one.
+type ancestor struct {
+	hash    uint64
+	present bool
 }
 
 // follow returns the place after the parent of an event, if that is known.
@@ -90,15 +101,13 @@ func (m *Mirror) follow(ev *kvevents.Event, size uint32) cursor {
 	if !ev.HasParent {
 		return cursor{}
 	}
-	e := m.lookup(ev.Parent.Uint64(), size)
-	if e == nil || e.node == nil {
+	i := m.lookup(ev.Parent.Uint64(), size)
+	if i == none || !m.at(i).placed() {
 		return cursor{}
 	}
-	if e.list == &m.ghosts {
-		// Parents are worth remembering as long as they have children.
-		m.ghosts.push(e)
-	}
-	return after(e.node)
+	// Parents are worth remembering as long as they have children.
+	m.at(i).home |= isUsed
+	return m.after(i)
 }
 
 // root returns the start of a chain.
@@ -118,67 +127,52 @@ func (m *Mirror) revocable(adapter uint32) bool {
 	return m.opts.Engine == SGLang && !m.opts.AdaptersLoadedOnce && m.adapters[adapter] != ""
 }
 
-// adopt puts an entry at its position, or lets it wait for its parent. An entry
-// that has a position keeps it while that of the event is unknown.
-func (m *Mirror) adopt(e *entry, parent uint64, hasParent bool, at cursor) {
+// adopt puts a hash at its position, or lets it wait for its parent, and returns
+// its block; none when there is no room for one. A block that has a position keeps
+// it while that of the event is unknown.
+func (m *Mirror) adopt(hash uint64, size uint32, own uint64, before ancestor, at cursor) uint32 {
+	i := m.lookup(hash, size)
+	known := at.known && at.depth < maxDepth
 	switch {
-	case at.known && at.depth < maxDepth:
-		to := at.at(e.own)
-		if e.node != nil {
-			if e.node.scope == at.scope && e.node.content == to.content {
-				return
-			}
-			m.stats.Remapped++
-			m.detach(e)
+	case i != none && m.at(i).placed():
+		if !known {
+			return i
 		}
-		m.stopWaiting(e)
-		e.parent, e.hasParent = parent, hasParent
-		m.place(placement{entry: e, scope: at.scope, at: to})
-	case e.node == nil && hasParent:
-		m.wait(e, parent)
-	}
-}
-
-// wait registers an unplaced entry with its parent.
-func (m *Mirror) wait(e *entry, parent uint64) {
-	if e.waits && e.parent == parent {
-		return
-	}
-	m.stopWaiting(e)
-	e.parent, e.hasParent, e.waits = parent, true, true
-	if head := m.waiting[parent]; head != nil {
-		e.waitPost, head.waitPrev = head, e
-	}
-	m.waiting[parent] = e
-}
-
-// stopWaiting takes an entry from those waiting for its parent.
-func (m *Mirror) stopWaiting(e *entry) {
-	if !e.waits {
-		return
-	}
-	if e.waitPost != nil {
-		e.waitPost.waitPrev = e.waitPrev
-	}
-	switch {
-	case e.waitPrev != nil:
-		e.waitPrev.waitPost = e.waitPost
-	case e.waitPost != nil:
-		m.waiting[e.parent] = e.waitPost
+		to := at.at(own)
+		if m.isContent(i, at.scope, to.content) {
+			return i
+		}
+		m.stats.Remapped++
+		i = m.detach(i, size)
+	case i != none:
+	case known:
+		if i = m.name(hash); i != none {
+			i = m.attach(i, nil, at.scope, at.at(own))
+			m.settle()
+		}
+		return i
 	default:
-		delete(m.waiting, e.parent)
+		if i = m.obtain(hash, size); i == none {
+			return none
+		}
 	}
-	e.waits, e.waitPrev, e.waitPost = false, nil, nil
+	e := m.parked[i]
+	e.own, e.hasOwn = own, true
+	switch {
+	case known:
+		m.stopWaiting(e)
+		e.parent, e.hasParent = before.hash, before.present
+		m.placements = append(m.placements, placement{parked: e, scope: at.scope, at: at.at(own)})
+		m.settle()
+		i = m.lookup(hash, size)
+	case before.present:
+		m.wait(e, before.hash)
+	}
+	return i
 }
 
-// place puts an entry at its position, and then everything that was waiting for
-// it. What that brings to light joins a queue; nothing here recurses.
-func (m *Mirror) place(p placement) {
-	m.placements = append(m.placements, p)
-	m.settle()
-}
-
-// settle works off what waits to be placed or pinned.
+// settle works off what waits to be placed or pinned. What that brings to light
+// joins the queues; nothing here recurses.
 func (m *Mirror) settle() {
 	if m.placing {
 		return
@@ -188,7 +182,9 @@ func (m *Mirror) settle() {
 		if last := len(m.placements) - 1; last >= 0 {
 			p := m.placements[last]
 			m.placements = m.placements[:last]
-			m.attach(p)
+			if m.parked[p.parked.block] == p.parked {
+				m.attach(p.parked.block, p.parked, p.scope, p.at)
+			}
 			continue
 		}
 		last := len(m.pins) - 1
@@ -199,72 +195,139 @@ func (m *Mirror) settle() {
 	m.placing = false
 }
 
-// attach gives an entry its content and queues who waited for it.
-func (m *Mirror) attach(p placement) {
-	e := p.entry
-	if e.dropped || e.node != nil {
-		return
+// attach gives a named block its content, queues who waited for it, and returns
+// the block that has the hash now. The hash was parked, or is new.
+func (m *Mirror) attach(i uint32, e *parked, scope uint32, at position) uint32 {
+	var taken []laneCopies
+	if e != nil {
+		taken = m.takeCopies(i, m.at(i))
+		m.unpark(i)
 	}
-	n := m.node(p.scope, p.at)
-	n.refs++
-	e.node = n
-	m.stopWaiting(e)
-	e.leave()
-	if e.resident() {
+	hash := m.at(i).hash()
+	switch n := m.findContent(scope, at.content); {
+	case n == none:
+		m.setPlace(i, scope, at)
+		m.makePrimary(i)
+	case m.at(n).named():
+		m.setPlace(i, scope, at)
+		m.nodeAt(n).refs++
+	default:
+		m.rename(i, n)
+		i = n
+	}
+	if len(taken) > 0 {
 		m.confidence.Unresolved--
+		m.giveCopies(i, taken)
 	} else {
-		m.ghosts.push(e)
+		m.ghosts.count++
+		if e != nil {
+			m.haunt(i, m.at(i))
+		}
 	}
-	for _, r := range e.residencies {
-		m.raise(n, r.group, r.tier, e.hash, m.instances(r.copies))
+	if e != nil {
+		for _, partial := range e.partials {
+			partial.pending--
+			m.pins = append(m.pins, partial)
+		}
 	}
-	for _, partial := range e.partials {
-		partial.pending--
-		m.pins = append(m.pins, partial)
-	}
-	e.partials = nil
-	m.wake(e)
+	m.wake(hash, i)
+	return i
 }
 
-// wake queues the entries and partials that waited for a parent.
-func (m *Mirror) wake(parent *entry) {
-	for e := m.waiting[parent.hash]; e != nil; {
+// rename moves the hash of a block that has nothing else to the block of a content
+// that has none.
+func (m *Mirror) rename(i, to uint32) {
+	hash := m.at(i).hash()
+	m.hashes.remove(hash, i)
+	m.blocks.release(i)
+	if m.at(to).special() {
+		m.special[to].refs++
+	}
+	m.index(hash, to)
+}
+
+// giveCopies adds the copies of a block that has just been placed.
+func (m *Mirror) giveCopies(i uint32, taken []laneCopies) {
+	b := m.at(i)
+	for _, c := range taken {
+		instances := m.instances(c.count)
+		if b.primary() && !b.special() && c.lane < inlineLanes && instances == 1 {
+			m.recordCopies(i, b, c.lane, c.copies)
+			m.touch(i, c.lane)
+			continue
+		}
+		n := m.nodeOf(i)
+		m.recordCopies(i, b, c.lane, c.copies)
+		m.raise(n, c.lane, b.hash(), instances)
+	}
+}
+
+// wake queues the hashes and partials that waited for a parent.
+func (m *Mirror) wake(hash uint64, i uint32) {
+	if len(m.waiting)+len(m.late) == 0 {
+		return
+	}
+	b := m.at(i)
+	for e := m.waiting[hash]; e != nil; {
 		child := e
 		e = e.waitPost
-		if child.blockSize != parent.blockSize || !child.hasOwn {
+		if child.size != m.sizeOf(i, b) || !child.hasOwn {
 			continue
 		}
 		m.stopWaiting(child)
-		at := after(parent.node)
+		at := m.after(i)
 		if at.depth >= maxDepth {
 			continue
 		}
-		m.placements = append(m.placements, placement{entry: child, scope: at.scope, at: at.at(child.own)})
+		m.placements = append(m.placements, placement{parked: child, scope: at.scope, at: at.at(child.own)})
 	}
-	if late := m.late[parent.hash]; late != nil {
-		delete(m.late, parent.hash)
+	if late := m.late[hash]; late != nil {
+		delete(m.late, hash)
 		m.pins = append(m.pins, late...)
 	}
 }
 
-// detach takes an entry from its content, for good or to move it.
-func (m *Mirror) detach(e *entry) {
-	n := e.node
-	for _, r := range e.residencies {
-		s := n.slot(r.group, r.tier)
-		s.instances = max(0, s.instances-m.instances(r.copies))
-		if s.instances == 0 && s.ambiguous {
-			s.ambiguous = false
-			delete(m.departed, slotRef{node: n, group: r.group, tier: r.tier})
-		}
-		m.touch(n, s)
+// detach takes a hash from its content, to move it. The block of the content may
+// have children that have not moved, so the hash gets another one, which is
+// returned.
+func (m *Mirror) detach(i, size uint32) uint32 {
+	b := m.at(i)
+	hash := b.hash()
+	if !m.resident(i, b) {
+		m.ghosts.count--
 	}
-	e.node = nil
-	m.unplaced.push(e)
-	if e.resident() {
+	if !b.primary() || b.special() {
+		m.detachInstances(i, b)
+	} else {
+		m.heldLanes(i, b, func(l uint8, _ int32) { m.touch(i, l) })
+	}
+	taken := m.takeCopies(i, b)
+	m.hashes.remove(hash, i)
+	m.unname(i)
+
+	i = m.blocks.alloc()
+	m.index(hash, i)
+	m.park(i, size)
+	for _, c := range taken {
+		m.recordCopies(i, m.at(i), c.lane, c.copies)
+	}
+	if len(taken) > 0 {
 		m.confidence.Unresolved++
 	}
-	m.release(n)
+	return i
+}
+
+// detachInstances takes the copies of a hash out of its special content.
+func (m *Mirror) detachInstances(i uint32, b *block) {
+	n := m.nodeOf(i)
+	m.heldLanes(i, b, func(l uint8, count int32) {
+		s := n.slot(l)
+		s.instances = max(0, s.instances-m.instances(count))
+		if s.instances == 0 {
+			s.ambiguous, s.departed = false, nil
+		}
+		m.touchSlot(n, s)
+	})
 }
 
 // instances is what a number of copies counts for in a slot. Copies of one block

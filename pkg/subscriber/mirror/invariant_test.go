@@ -14,11 +14,20 @@ import (
 
 // tally is what a mirror counts as it goes, counted anew.
 type tally struct {
-	Known, Ghosts, Unplaced, Waiting int
-	Confidence                       Confidence
-	Copies                           map[uint32]int64
-	Refs                             map[nodeKey]int32
-	Instances, Possible              map[slotRef]int32
+	Known, Ghosts, Unplaced, Waiting, Contents int
+	Confidence                                 Confidence
+	Copies                                     [maxGroup + 1]int64
+	// Children counts blocks by their parent, Refs hashes and partials by content.
+	Children            map[uint32]int
+	Refs                map[uint32]int32
+	Instances, Possible map[laneRef]int32
+}
+
+func newTally() tally {
+	return tally{
+		Children: map[uint32]int{}, Refs: map[uint32]int32{},
+		Instances: map[laneRef]int32{}, Possible: map[laneRef]int32{},
+	}
 }
 
 // checkInvariants compares everything that the mirror counts with what it holds.
@@ -27,37 +36,35 @@ func (m *Mirror) checkInvariants(t testing.TB) {
 	if len(m.placements)+len(m.pins)+len(m.dirty) > 0 {
 		t.Fatalf("work is left over: %d placements, %d pins, %d changes", len(m.placements), len(m.pins), len(m.dirty))
 	}
+	m.checkBlocks(t)
 	if want, got := m.count(t), m.counted(); !reflect.DeepEqual(want, got) {
-		same := cmp.Comparer(func(a, b *node) bool { return a == b })
-		t.Fatalf("counted anew (-) and kept (+):\n%s", cmp.Diff(want, got, cmp.AllowUnexported(slotRef{}, nodeKey{}), same))
+		t.Fatalf("counted anew (-) and kept (+):\n%s", cmp.Diff(want, got))
 	}
 }
 
 // counted returns what the mirror has counted.
 func (m *Mirror) counted() tally {
-	kept := tally{
-		Known: m.known, Ghosts: m.ghosts.length, Unplaced: m.unplaced.length, Confidence: m.confidence,
-		Copies: map[uint32]int64{}, Refs: map[nodeKey]int32{}, Instances: map[slotRef]int32{}, Possible: map[slotRef]int32{},
-	}
+	kept := newTally()
+	kept.Known, kept.Ghosts, kept.Unplaced, kept.Contents = m.known, m.ghosts.count, len(m.parked), m.contents.count
+	kept.Confidence, kept.Copies = m.confidence, m.copies
 	for _, e := range m.waiting {
 		for ; e != nil; e = e.waitPost {
 			kept.Waiting++
 		}
 	}
-	for group, copies := range m.copies {
-		if copies != 0 {
-			kept.Copies[group] = copies
+	for i := uint32(1); i < m.blocks.next; i++ {
+		if n := int(m.at(i).place>>childShift&childMask) + int(m.families[i]); n > 0 {
+			kept.Children[i] = n
 		}
 	}
-	for key, n := range m.nodes {
-		kept.Refs[key] = n.refs
+	for i, n := range m.special {
+		kept.Refs[i] = n.refs
 		for _, s := range n.slots {
-			ref := slotRef{n, s.group, s.tier}
 			if s.instances != 0 {
-				kept.Instances[ref] = s.instances
+				kept.Instances[laneRef{i, s.lane}] = s.instances
 			}
 			if s.possible != 0 {
-				kept.Possible[ref] = s.possible
+				kept.Possible[laneRef{i, s.lane}] = s.possible
 			}
 		}
 	}
@@ -67,69 +74,118 @@ func (m *Mirror) counted() tally {
 // count walks everything that the mirror holds.
 func (m *Mirror) count(t testing.TB) tally {
 	t.Helper()
-	c := tally{Copies: map[uint32]int64{}, Refs: map[nodeKey]int32{}, Instances: map[slotRef]int32{}, Possible: map[slotRef]int32{}}
+	c := newTally()
 	c.Confidence.Degraded = m.confidence.Degraded
-	for key, n := range m.nodes {
-		c.Refs[key] = 0
+	for i, n := range m.special {
+		c.Refs[i] = 0
 		if n.contested {
 			c.Confidence.Conflicts++
 		}
 	}
 	partials := map[*partial]int{}
-	for _, head := range m.entries {
-		for e := head; e != nil; e = e.next {
-			c.addEntry(t, m, e)
-			for _, p := range e.partials {
-				partials[p]++
-			}
+	for i := uint32(1); i < m.blocks.next; i++ {
+		b := m.at(i)
+		if b.parent != none && b.placed() {
+			c.Children[b.parent]++
+		}
+		if b.primary() {
+			c.Contents++
+		}
+		if b.named() {
+			c.addNamed(m, i, b)
+		}
+	}
+	for _, e := range m.parked {
+		for _, p := range e.partials {
+			partials[p]++
 		}
 	}
 	for p, pending := range partials {
 		if pending != p.pending {
 			t.Fatalf("a partial counts %d pending hashes, but %d refer to it", p.pending, pending)
 		}
-		for _, n := range p.marked {
-			c.Refs[n.nodeKey]++
-			c.Possible[slotRef{n, p.group, p.tier}]++
+		for _, i := range p.marked {
+			c.Refs[i]++
+			c.Possible[laneRef{i, p.lane}]++
 		}
 	}
 	return c
 }
 
-// addEntry counts one engine hash.
-func (c *tally) addEntry(t testing.TB, m *Mirror, e *entry) {
-	t.Helper()
+// addNamed counts one engine hash.
+func (c *tally) addNamed(m *Mirror, i uint32, b *block) {
 	c.Known++
-	if e.waits {
-		c.Waiting++
-	}
-	switch {
-	case e.node == nil:
+	resident := m.resident(i, b)
+	if e := m.parked[i]; e != nil {
 		c.Unplaced++
-		if e.resident() {
+		if e.waits {
+			c.Waiting++
+		}
+		if resident {
 			c.Confidence.Unresolved++
 			if !e.bounded() {
 				c.Confidence.Unbounded++
 			}
 		}
-	case !e.resident():
+	} else if !resident {
 		c.Ghosts++
 	}
-	if e.node != nil {
-		if m.nodes[e.node.nodeKey] != e.node {
-			t.Fatalf("hash %x stands for a content that is not known", e.hash)
+	primary := uint32(none)
+	if b.placed() {
+		primary = m.findContent(b.scope(), b.content())
+		if m.at(primary).special() {
+			c.Refs[primary]++
 		}
-		c.Refs[e.node.nodeKey]++
 	}
-	for _, r := range e.residencies {
-		if r.copies <= 0 {
-			t.Fatalf("hash %x has %d copies in group %d, tier %d", e.hash, r.copies, r.group, r.tier)
+	m.heldLanes(i, b, func(l uint8, count int32) {
+		if m.lanes[l].tier == T1 {
+			c.Copies[m.lanes[l].group] += int64(count)
 		}
-		if r.tier == T1 {
-			c.Copies[r.group] += int64(r.copies)
+		if primary != none && m.at(primary).special() {
+			c.Instances[laneRef{primary, l}] += m.instances(count)
 		}
-		if e.node != nil {
-			c.Instances[slotRef{e.node, r.group, r.tier}] += m.instances(r.copies)
+	})
+}
+
+// checkBlocks checks every block on its own: that it is found where it should be,
+// and that what is not in its record is where it should be.
+func (m *Mirror) checkBlocks(t testing.TB) {
+	t.Helper()
+	queued := map[uint32]bool{}
+	for _, i := range m.ghosts.queue[m.ghosts.first:] {
+		queued[i] = true
+	}
+	free := 0
+	for i := m.blocks.free; i != none; i = m.at(i).parent {
+		free++
+	}
+	used := 0
+	for i := uint32(1); i < m.blocks.next; i++ {
+		b := m.at(i)
+		children := b.place>>childShift&childMask != 0
+		if b.named() || b.primary() || children {
+			used++
 		}
+		switch {
+		case b.named() && m.lookup(b.hash(), m.sizeOf(i, b)) != i:
+			t.Fatalf("block %d is not found by its hash", i)
+		case b.primary() && (!b.placed() || m.findContent(b.scope(), b.content()) != i):
+			t.Fatalf("block %d is not found by its content", i)
+		case b.named() && !b.primary() && b.placed() && m.findContent(b.scope(), b.content()) == none:
+			t.Fatalf("block %d stands for a content that is not known", i)
+		case b.named() && b.placed() == (m.parked[i] != nil), !b.named() && m.parked[i] != nil:
+			t.Fatalf("block %d is named %t, placed %t and parked %t", i, b.named(), b.placed(), m.parked[i] != nil)
+		case b.special() != (m.special[i] != nil) || b.special() && b.told != 0:
+			t.Fatalf("block %d is special %t, with node %v, told %b", i, b.special(), m.special[i], b.told)
+		case b.crowded() != m.anyCrowd(i):
+			t.Fatalf("block %d is crowded %t", i, b.crowded())
+		case m.isGhost(i, b) && !queued[i]:
+			t.Fatalf("ghost %d is not in the queue", i)
+		case !b.named() && b.held != 0:
+			t.Fatalf("block %d holds lanes %b without a hash", i, b.held)
+		}
+	}
+	if used+free != int(max(m.blocks.next, 1))-1 || m.hashes.count != m.known {
+		t.Fatalf("of %d blocks %d are used and %d free; %d hashes are found of %d", m.blocks.next, used, free, m.hashes.count, m.known)
 	}
 }

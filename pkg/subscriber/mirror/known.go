@@ -5,30 +5,120 @@ SPDX-License-Identifier: Apache-2.0
 
 package mirror
 
-// lookup returns the entry of a hash at a block size, or nil.
-func (m *Mirror) lookup(hash uint64, size uint32) *entry {
-	for e := m.entries[hash]; e != nil; e = e.next {
-		if e.blockSize == size {
-			return e
+// Engine hashes are known by their last 8 bytes. Engines that publish integers
+// publish no more of their digests than that, and an engine may send both forms.
+// Two blocks whose digests end alike would be taken for one that changed its
+// content, which is counted; among the hashes that fit here that is one chance in
+// a million for a whole life of the mirror, and an engine that uses integers has
+// it anyway.
+
+// lookup returns the block of a hash at a block size, or none.
+func (m *Mirror) lookup(hash uint64, size uint32) uint32 {
+	for f := m.hashes.find(hash); ; {
+		i := f.next()
+		if i == none {
+			return none
+		}
+		if b := m.at(i); b.hash() == hash && m.sizeOf(i, b) == size {
+			return i
 		}
 	}
-	return nil
 }
 
-// obtain returns the entry of a hash at a block size, made when it is missing;
-// nil when there is no room for it.
-func (m *Mirror) obtain(hash uint64, size uint32) *entry {
-	if e := m.lookup(hash, size); e != nil {
-		return e
+// named appends the blocks of a hash, of which there are several when groups of one
+// model cut their blocks differently: the hash of a large block equals that of the
+// small block at its end.
+func (m *Mirror) named(dst []uint32, hash uint64) []uint32 {
+	for f := m.hashes.find(hash); ; {
+		i := f.next()
+		if i == none {
+			return dst
+		}
+		if m.at(i).hash() == hash {
+			dst = append(dst, i)
+		}
 	}
+}
+
+// sizeOf returns the number of tokens of a named block.
+func (m *Mirror) sizeOf(i uint32, b *block) uint32 {
+	if b.placed() {
+		return m.scopes[b.scope()].blockSize
+	}
+	return m.parked[i].size
+}
+
+// name makes a block for a hash; none when there is no room for it.
+func (m *Mirror) name(hash uint64) uint32 {
 	if m.known >= m.opts.Limits.Blocks {
-		return nil
+		return none
 	}
-	e := &entry{hash: hash, blockSize: size, next: m.entries[hash]}
-	m.entries[hash] = e
+	i := m.blocks.alloc()
 	m.known++
-	m.unplaced.push(e)
-	return e
+	m.index(hash, i)
+	return i
+}
+
+// index gives a block its name and makes it findable.
+func (m *Mirror) index(hash uint64, i uint32) {
+	if m.hashes.full() {
+		m.hashes = m.rebuilt(&m.hashes, isNamed, (*block).hash)
+	}
+	b := m.at(i)
+	b.setHash(hash)
+	b.place |= isNamed
+	m.hashes.insert(hash, i)
+}
+
+// obtain returns the block of a hash at a block size, made without a position when
+// it is missing; none when there is no room for it.
+func (m *Mirror) obtain(hash uint64, size uint32) uint32 {
+	if i := m.lookup(hash, size); i != none {
+		return i
+	}
+	i := m.name(hash)
+	if i != none {
+		m.park(i, size)
+	}
+	return i
+}
+
+// findContent returns the block where a content is found, or none.
+func (m *Mirror) findContent(scope uint32, content uint64) uint32 {
+	for f := m.contents.find(tableKey(scope, content)); ; {
+		i := f.next()
+		if i == none || m.isContent(i, scope, content) {
+			return i
+		}
+	}
+}
+
+// tableKey is the key of a content in the table of contents.
+func tableKey(scope uint32, content uint64) uint64 {
+	return content + uint64(scope)*0xd6e8feb86659fd93
+}
+
+func (b *block) tableKey() uint64 { return tableKey(b.scope(), b.content()) }
+
+// makePrimary makes a placed block the one where its content is found.
+func (m *Mirror) makePrimary(i uint32) {
+	if m.contents.full() {
+		m.contents = m.rebuilt(&m.contents, isPrimary, (*block).tableKey)
+	}
+	b := m.at(i)
+	b.place |= isPrimary
+	m.contents.insert(b.tableKey(), i)
+}
+
+// rebuilt returns a larger table of the blocks in a role.
+func (m *Mirror) rebuilt(old *table, role uint32, key func(*block) uint64) table {
+	t := old.grown()
+	for i := uint32(1); i < m.blocks.next; i++ {
+		if b := m.at(i); b.place&role != 0 {
+			t.insert(key(b), i)
+		}
+	}
+	return t
 }
 
 // refuse notes blocks for which there is no room.
@@ -37,42 +127,43 @@ func (m *Mirror) refuse(blocks int) {
 	m.confidence.Degraded = "the engine announces more than the subscriber may remember"
 }
 
-// drop forgets an entry.
-func (m *Mirror) drop(e *entry) {
-	e.leave()
-	e.dropped = true
-	m.stopWaiting(e)
-	m.unlink(e)
+// drop forgets a hash.
+func (m *Mirror) drop(i uint32) {
+	b := m.at(i)
+	m.hashes.remove(b.hash(), i)
 	m.known--
-	if e.node != nil {
-		m.release(e.node)
+	if b.placed() {
+		if !m.resident(i, b) {
+			m.ghosts.count--
+		}
+		m.dropCopies(i, b)
+		m.unname(i)
 		return
 	}
-	m.abandon(e)
-	if !e.resident() {
-		return
-	}
-	m.confidence.Unresolved--
-	for _, r := range e.residencies {
-		if r.tier == T1 {
-			m.copies[r.group] -= int64(r.copies)
+	m.abandon(i)
+	if m.resident(i, b) {
+		m.confidence.Unresolved--
+		for l := range m.lanes {
+			if m.lanes[l].tier == T1 {
+				m.copies[m.lanes[l].group] -= int64(m.copiesOf(i, b, uint8(l)))
+			}
 		}
 	}
+	m.dropCopies(i, b)
+	m.unpark(i)
+	b.place &^= isNamed
+	m.retireBlock(i)
 }
 
-// unlink takes an entry out of the map.
-func (m *Mirror) unlink(e *entry) {
-	head := m.entries[e.hash]
-	if head == e {
-		if e.next == nil {
-			delete(m.entries, e.hash)
-		} else {
-			m.entries[e.hash] = e.next
-		}
+// unname takes the hash from a placed block without copies.
+func (m *Mirror) unname(i uint32) {
+	b := m.at(i)
+	b.place &^= isNamed
+	if b.primary() {
+		m.forgo(i)
 		return
 	}
-	for head.next != e {
-		head = head.next
-	}
-	head.next = e.next
+	n := m.findContent(b.scope(), b.content())
+	m.retireBlock(i)
+	m.forgo(n)
 }

@@ -45,18 +45,30 @@ func (m *Mirror) mark(p *partial, start cursor, known, low, high []int) {
 // markChain marks the candidates among the blocks of a chain.
 func (m *Mirror) markChain(p *partial, at cursor, candidate []bool) {
 	for i, own := range p.own {
-		to := at.at(own)
-		at = cursor{parent: fingerprint.Parent{Hash: to.content, Present: true}, scope: at.scope, depth: to.depth + 1}
+		to, scope := at.at(own), at.scope
+		at = cursor{parent: fingerprint.Parent{Hash: to.content, Present: true}, scope: scope, depth: to.depth + 1}
 		if !candidate[i] {
 			continue
 		}
-		n := m.node(at.scope, to)
+		n := m.nodeAt(m.obtainContent(scope, to))
 		n.refs++
-		s := n.slot(p.group, p.tier)
+		s := n.slot(p.lane)
 		s.possible++
-		m.touch(n, s)
-		p.marked = append(p.marked, n)
+		m.touchSlot(n, s)
+		p.marked = append(p.marked, n.block)
 	}
+}
+
+// obtainContent returns the primary block of a content, made without a name when it
+// is missing.
+func (m *Mirror) obtainContent(scope uint32, at position) uint32 {
+	i := m.findContent(scope, at.content)
+	if i == none {
+		i = m.blocks.alloc()
+		m.setPlace(i, scope, at)
+		m.makePrimary(i)
+	}
+	return i
 }
 
 // maxSalts is how many salts are remembered.
@@ -75,11 +87,12 @@ func (m *Mirror) noteSalt(salt string) {
 
 // unmark takes back what a partial made possible.
 func (m *Mirror) unmark(p *partial) {
-	for _, n := range p.marked {
-		s := n.slot(p.group, p.tier)
+	for _, i := range p.marked {
+		n := m.nodeAt(i)
+		s := n.slot(p.lane)
 		s.possible--
-		m.touch(n, s)
-		m.release(n)
+		m.touchSlot(n, s)
+		m.forgo(i)
 	}
 	p.marked = nil
 }

@@ -12,24 +12,38 @@ type Mirror struct {
 	opts Options
 	registry
 
-	// entries are the engine hashes, nodes the contents.
-	entries map[uint64]*entry
-	nodes   map[nodeKey]*node
-	known   int
+	// blocks are what the engine hashes and the contents have. A block with a hash
+	// is found in hashes, one where a content is found in contents. Known counts the
+	// hashes.
+	blocks           slab
+	hashes, contents table
+	known            int
+	// lanes are the groups and tiers in use, laneNumbers their numbers plus one.
+	lanes       []lane
+	laneNumbers [maxGroup + 1][T3 + 1]uint8
+	// copies counts the copies in T1 by group, for the audit.
+	copies [maxGroup + 1]int64
+	// ghosts are the hashes without copies.
+	ghosts ghosts
 
-	// ghosts are placed entries without copies, least recently used first;
-	// unplaced are entries without a node, oldest first.
-	ghosts, unplaced entryList
-	// waiting are the entries, late the partials, that wait for a parent to be
+	// What follows is empty for most blocks, or altogether. Parked are the hashes
+	// without a position, unplaced the same in the order of arrival.
+	parked   map[uint32]*parked
+	unplaced parkedList
+	// special are the contents that a block alone does not describe.
+	special map[uint32]*node
+	// many are the copies that a bit does not describe.
+	many map[laneRef]copies
+	// families counts the children of blocks beyond those that their records count,
+	// parents are the contents before blocks whose parent has no block.
+	families map[uint32]uint32
+	parents  map[uint32]uint64
+	// waiting are the parked hashes, late the partials, that wait for a parent to be
 	// placed, by its engine hash.
-	waiting map[uint64]*entry
+	waiting map[uint64]*parked
 	late    map[uint64][]*partial
-	// departed are, for ambiguous slots, the hashes that left.
-	departed map[slotRef][]uint64
 	// spans are the stores that cover several blocks by one hash.
 	spans map[spanKey]*span
-	// copies counts the copies in T1 by group, for the audit.
-	copies map[uint32]int64
 
 	// salts are those named last, oldest first.
 	salts []string
@@ -39,13 +53,13 @@ type Mirror struct {
 	pins       []*partial
 	placing    bool
 
-	dirty   []slotRef
+	dirty   []laneRef
 	cleared bool
 	// readings are those of the events of a segment.
 	readings []reading
-	// learned are the entries of the chained stores of a segment, in order; nil
-	// for a hash for which there is no room.
-	learned []*entry
+	// learned are the blocks of the chained stores of a segment, in order; none for
+	// a hash for which there is no room.
+	learned []uint32
 
 	confidence, told Confidence
 	stats            Stats
@@ -68,16 +82,18 @@ func New(opts Options) *Mirror {
 
 // forgetAll drops what is known about blocks.
 func (m *Mirror) forgetAll() {
-	m.entries = map[uint64]*entry{}
-	m.nodes = map[nodeKey]*node{}
-	m.waiting = map[uint64]*entry{}
+	m.blocks, m.known = slab{}, 0
+	m.hashes, m.contents = newTable(m.opts.Seed), newTable(^m.opts.Seed)
+	clear(m.copies[:])
+	m.ghosts, m.unplaced = ghosts{}, parkedList{}
+	m.parked = map[uint32]*parked{}
+	m.special = map[uint32]*node{}
+	m.many = map[laneRef]copies{}
+	m.families, m.parents = map[uint32]uint32{}, map[uint32]uint64{}
+	m.waiting = map[uint64]*parked{}
 	m.late = map[uint64][]*partial{}
-	m.departed = map[slotRef][]uint64{}
 	m.spans = map[spanKey]*span{}
-	m.copies = map[uint32]int64{}
-	m.ghosts, m.unplaced = entryList{}, entryList{}
 	m.placements, m.pins, m.dirty = nil, nil, nil
-	m.known = 0
 	m.confidence.Conflicts, m.confidence.Unresolved = 0, 0
 }
 
@@ -141,7 +157,6 @@ func (m *Mirror) applySegment(events []kvevents.Event) {
 			m.remove(ev)
 		}
 	}
-	clear(m.learned)
 	if cap(m.learned) > keptScratch {
 		m.learned = nil
 	}
@@ -181,11 +196,9 @@ func (m *Mirror) Degrade(reason string) { m.confidence.Degraded = reason }
 // trim keeps the memory of blocks that are not resident, or not understood,
 // within its bounds.
 func (m *Mirror) trim() {
-	for m.ghosts.length > m.opts.Limits.Ghosts {
-		m.drop(m.ghosts.head)
-	}
-	for m.unplaced.length > m.opts.Limits.Unplaced {
+	m.trimGhosts()
+	for len(m.parked) > m.opts.Limits.Unplaced {
 		m.stats.Dropped++
-		m.drop(m.unplaced.head)
+		m.drop(m.unplaced.head.block)
 	}
 }

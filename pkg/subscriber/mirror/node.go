@@ -7,83 +7,71 @@ package mirror
 
 import "slices"
 
-// nodeKey identifies a content.
-type nodeKey struct {
-	scope   uint32
-	content uint64
-}
-
-// node is one content: a block at the end of one prefix.
+// node is what is known about a special content: one of which its block alone
+// cannot say where it is, and how certain that is. Contents become special when
+// they get a second hash or a second copy that means something, or when they are
+// merely possible or inferred, and mostly stop being so later.
 type node struct {
-	nodeKey
-	// parent is the content of the block before, if hasParent.
-	parent uint64
-	// slots hold the residency, one for each group and tier in use.
+	block uint32
+	// slots hold the residency, one for each lane in use.
 	slots []slot
-	// refs counts the entries and partials that point here.
-	refs      int32
-	depth     uint32
-	hasParent bool
+	// refs counts the hashes and partials that stand for the content.
+	refs int32
 	// contested: two engine hashes, or two namespaces, had this content.
 	contested bool
-	inline    [1]slot
-	// heir is used while a snapshot is taken, and nil otherwise.
-	heir *node
 }
 
-// slot is the residency of a content in one group and tier.
+// slot is the residency of a content in one lane.
 type slot struct {
-	group uint32
+	lane uint8
+	// emitted is the certainty that was reported last; 0 is none.
+	emitted Certainty
 	// instances counts the engine hashes that are resident; where two namespaces
 	// share a hash, the copies of it.
 	instances int32
 	// possible counts the announcements that may mean this block.
 	possible int32
-	tier     Tier
-	// emitted is the certainty that was reported last; 0 is none.
-	emitted Certainty
-	// ambiguous: one of several instances went and another stayed.
+	// departed are the hashes that went while others stayed: the slot is ambiguous.
+	departed  []uint64
 	ambiguous bool
 	// inferred: the block left a nearer tier and may be here.
 	inferred bool
 	dirty    bool
 }
 
-// slotRef names a slot in a way that stays valid when slots come and go.
-type slotRef struct {
-	node  *node
-	group uint32
-	tier  Tier
-}
-
-// find returns the slot of a group and tier, or nil.
-func (n *node) find(group uint32, tier Tier) *slot {
+// find returns the slot of a lane, or nil.
+func (n *node) find(l uint8) *slot {
 	for i := range n.slots {
-		if s := &n.slots[i]; s.group == group && s.tier == tier {
-			return s
+		if n.slots[i].lane == l {
+			return &n.slots[i]
 		}
 	}
 	return nil
 }
 
-// slot returns the slot of a group and tier, made when it is missing.
-func (n *node) slot(group uint32, tier Tier) *slot {
-	if s := n.find(group, tier); s != nil {
+// slot returns the slot of a lane, made when it is missing.
+func (n *node) slot(l uint8) *slot {
+	if s := n.find(l); s != nil {
 		return s
 	}
-	if n.slots == nil {
-		n.slots = n.inline[:0]
-	}
-	n.slots = append(n.slots, slot{group: group, tier: tier})
+	n.slots = append(n.slots, slot{lane: l})
 	return &n.slots[len(n.slots)-1]
 }
 
-// certainty is what a slot of a node should be reported as; 0 is not at all.
-func (m *Mirror) certainty(n *node, s *slot) Certainty {
+// usual is the certainty of what an engine has announced in a scope.
+func (m *Mirror) usual(scope uint32) Certainty {
+	if m.scopes[scope].revocable {
+		return Possible
+	}
+	return Announced
+}
+
+// certainty is what a slot should be reported as; 0 is not at all.
+func (m *Mirror) certainty(scope uint32, s *slot) Certainty {
 	switch {
-	case s.instances > 0 && !s.ambiguous && !m.scopes[n.scope].revocable:
-		return Announced
-	case s.inferred && !m.scopes[n.scope].revocable:
+	case s.instances > 0 && !s.ambiguous:
+		return m.usual(scope)
+	case s.inferred && !m.scopes[scope].revocable:
 		return Inferred
 	case s.instances > 0 || s.possible > 0 || s.inferred:
 		return Possible
@@ -92,103 +80,167 @@ func (m *Mirror) certainty(n *node, s *slot) Certainty {
 	}
 }
 
-// node returns the node of a content, made when it is missing.
-func (m *Mirror) node(scope uint32, at position) *node {
-	key := nodeKey{scope: scope, content: at.content}
-	n, ok := m.nodes[key]
-	if !ok {
-		n = &node{nodeKey: key, parent: at.parent.Hash, hasParent: at.depth > 0, depth: at.depth}
-		if !n.hasParent {
-			n.parent = 0
-		}
-		m.nodes[key] = n
+// nodeOf returns the node of a placed block's content, which becomes special if it
+// was not.
+func (m *Mirror) nodeOf(i uint32) *node {
+	b := m.at(i)
+	if !b.primary() {
+		i = m.findContent(b.scope(), b.content())
 	}
+	return m.nodeAt(i)
+}
+
+// nodeAt returns the node of a primary block, made out of the block's own record
+// when the content was not special.
+func (m *Mirror) nodeAt(i uint32) *node {
+	b := m.at(i)
+	if b.special() {
+		return m.special[i]
+	}
+	n := m.emptyNode(i)
+	if b.named() {
+		n.refs = 1
+		m.heldLanes(i, b, func(l uint8, count int32) { n.slot(l).instances = m.instances(count) })
+	}
+	for l := range uint8(inlineLanes) {
+		if b.told>>l&1 == 1 {
+			n.slot(l).emitted = m.usual(b.scope())
+		}
+	}
+	b.told = 0
 	return n
 }
 
-// touch notes that a slot may have to be reported anew.
-func (m *Mirror) touch(n *node, s *slot) {
-	if s.dirty {
-		return
-	}
-	s.dirty = true
-	m.dirty = append(m.dirty, slotRef{node: n, group: s.group, tier: s.tier})
+// emptyNode makes the content of a primary block special.
+func (m *Mirror) emptyNode(i uint32) *node {
+	n := &node{block: i}
+	m.special[i] = n
+	m.at(i).home |= isSpecial
+	return n
 }
 
-// raise adds an instance of a content that engine hash stands for.
-func (m *Mirror) raise(n *node, group uint32, tier Tier, hash uint64, by int32) {
-	s := n.slot(group, tier)
+// simplify makes a content ordinary again if its block alone says everything.
+func (m *Mirror) simplify(n *node) {
+	b := m.at(n.block)
+	if n.contested || n.refs != 1 || !b.named() || b.crowded() {
+		return
+	}
+	told := uint8(0)
+	for i := range n.slots {
+		s := &n.slots[i]
+		if s.lane >= inlineLanes || s.dirty || s.ambiguous || s.inferred || s.possible > 0 ||
+			s.instances != int32(b.held>>s.lane&1) || s.emitted != 0 && s.emitted != m.usual(b.scope()) {
+			return
+		}
+		if s.emitted != 0 {
+			told |= 1 << s.lane
+		}
+	}
+	b.told = told
+	b.home &^= isSpecial
+	delete(m.special, n.block)
+}
+
+// dirtyLane names a residency that may have to be reported anew.
+type dirtyLane = laneRef
+
+// touch notes that the residency of an ordinary content may have changed.
+func (m *Mirror) touch(i uint32, l uint8) {
+	m.dirty = append(m.dirty, dirtyLane{i, l})
+}
+
+// touchSlot notes that a slot may have to be reported anew.
+func (m *Mirror) touchSlot(n *node, s *slot) {
+	if !s.dirty {
+		s.dirty = true
+		m.touch(n.block, s.lane)
+	}
+}
+
+// raise adds instances of a content that an engine hash stands for.
+func (m *Mirror) raise(n *node, l uint8, hash uint64, by int32) {
+	s := n.slot(l)
 	s.instances += by
 	if s.instances > 1 && !n.contested {
 		n.contested = true
 		m.confidence.Conflicts++
 	}
 	if s.ambiguous && m.opts.Engine != SGLang {
-		m.rejoin(n, s, hash)
+		s.rejoin(hash)
 	}
-	m.touch(n, s)
+	m.touchSlot(n, s)
 }
 
-// lower takes an instance away.
-func (m *Mirror) lower(n *node, group uint32, tier Tier, hash uint64, by int32) {
-	s := n.slot(group, tier)
+// lower takes instances away.
+func (m *Mirror) lower(n *node, l uint8, hash uint64, by int32) {
+	s := n.slot(l)
 	s.instances = max(0, s.instances-by)
-	ref := slotRef{node: n, group: group, tier: tier}
 	if s.instances == 0 {
 		// Nothing is left to be mistaken for something else.
-		if s.ambiguous {
-			s.ambiguous = false
-			delete(m.departed, ref)
-		}
-	} else if gone := m.departed[ref]; !slices.Contains(gone, hash) {
+		s.ambiguous, s.departed = false, nil
+	} else if !slices.Contains(s.departed, hash) {
 		s.ambiguous = true
-		m.departed[ref] = append(gone, hash)
+		s.departed = append(s.departed, hash)
 	}
-	m.touch(n, s)
+	m.touchSlot(n, s)
 }
 
 // rejoin notes that a hash which had left is back. When all are, the content is
 // resident under every name it is known by.
-func (m *Mirror) rejoin(n *node, s *slot, hash uint64) {
-	ref := slotRef{node: n, group: s.group, tier: s.tier}
-	gone := m.departed[ref]
-	if i := slices.Index(gone, hash); i >= 0 {
-		gone = slices.Delete(gone, i, i+1)
+func (s *slot) rejoin(hash uint64) {
+	if i := slices.Index(s.departed, hash); i >= 0 {
+		s.departed = slices.Delete(s.departed, i, i+1)
 	}
-	if len(gone) > 0 {
-		m.departed[ref] = gone
-		return
+	if len(s.departed) == 0 {
+		s.ambiguous, s.departed = false, nil
 	}
-	s.ambiguous = false
-	delete(m.departed, ref)
 }
 
-// release drops one reference to a node and forgets the node with the last one,
-// as soon as nothing of it is reported any more.
-func (m *Mirror) release(n *node) {
-	n.refs--
-	if n.refs > 0 {
-		return
-	}
-	for i := range n.slots {
-		if s := &n.slots[i]; s.inferred {
-			s.inferred = false
-			m.touch(n, s)
+// forgo takes a hash or a partial from those that stand for a content, and forgets
+// the content with the last one, as soon as nothing of it is reported any more.
+func (m *Mirror) forgo(i uint32) {
+	if m.at(i).special() {
+		n := m.special[i]
+		n.refs--
+		if n.refs == 0 {
+			for at := range n.slots {
+				if s := &n.slots[at]; s.inferred {
+					s.inferred = false
+					m.touchSlot(n, s)
+				}
+			}
 		}
 	}
-	m.sweep(n)
+	m.sweep(i)
 }
 
-// sweep removes empty slots, and the node itself when it has become pointless.
-func (m *Mirror) sweep(n *node) {
-	n.slots = slices.DeleteFunc(n.slots, func(s slot) bool {
-		return s.emitted == 0 && m.certainty(n, &s) == 0 && !s.dirty
-	})
-	if n.refs > 0 || len(n.slots) > 0 || m.nodes[n.nodeKey] != n {
+// sweep forgets what a primary block does not need any more, and its content when
+// it has become pointless.
+func (m *Mirror) sweep(i uint32) {
+	b := m.at(i)
+	if !b.primary() {
 		return
 	}
-	if n.contested {
-		m.confidence.Conflicts--
+	if b.special() {
+		n := m.special[i]
+		n.slots = slices.DeleteFunc(n.slots, func(s slot) bool {
+			return s.emitted == 0 && m.certainty(b.scope(), &s) == 0 && !s.dirty
+		})
+		if n.refs > 0 || len(n.slots) > 0 {
+			m.simplify(n)
+			return
+		}
+		if n.contested {
+			m.confidence.Conflicts--
+		}
+		b.home &^= isSpecial
+		delete(m.special, i)
+	} else if b.named() || b.told != 0 {
+		return
 	}
-	delete(m.nodes, n.nodeKey)
+	m.contents.remove(b.tableKey(), i)
+	b.place &^= isPrimary
+	if !b.named() {
+		m.retireBlock(i)
+	}
 }

@@ -34,7 +34,8 @@ const (
 // Limits bound the memory of a Mirror. A field that is 0 takes its default.
 type Limits struct {
 	// Blocks is the largest number of engine hashes known at a time, resident or
-	// not; stores beyond it are refused and counted. Default 4 Mi, about 1.4 GiB.
+	// not; stores beyond it are refused and counted. Default 4 Mi, about 160 MiB; 8
+	// Mi at most.
 	Blocks int
 	// Ghosts is how many hashes of evicted blocks are remembered as parents of
 	// blocks to come. Default 256 Ki.
@@ -43,7 +44,7 @@ type Limits struct {
 	// parent. Default 64 Ki.
 	Unplaced int
 	// Scopes is the largest number of scopes; it grows with the adapters that an
-	// engine serves. Default 4096.
+	// engine serves. Default 4096, which is also the most.
 	Scopes int
 }
 
@@ -62,6 +63,9 @@ type Options struct {
 	// adapter again that it has unloaded. Blocks of adapters are reported as
 	// announced then, also for engines whose events do not tell.
 	AdaptersLoadedOnce bool
+	// Seed decides how blocks are spread in memory, and nothing that can be seen.
+	// Whoever chooses prompts should not know it.
+	Seed uint64
 	// Limits bound the memory.
 	Limits Limits
 }
@@ -71,7 +75,7 @@ const (
 	defaultBlocks   = 4 << 20
 	defaultGhosts   = 256 << 10
 	defaultUnplaced = 64 << 10
-	defaultScopes   = 4096
+	defaultScopes   = maxScopes
 )
 
 // complete fills in what was left out.
@@ -92,5 +96,7 @@ func (o Options) complete() Options {
 			*limit.value = limit.def
 		}
 	}
+	o.Limits.Blocks = min(o.Limits.Blocks, maxBlocks)
+	o.Limits.Scopes = min(o.Limits.Scopes, maxScopes)
 	return o
 }

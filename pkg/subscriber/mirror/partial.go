@@ -18,8 +18,8 @@ import (
 // that the listed hashes lie among the blocks in the order in which they are
 // listed.
 type partial struct {
-	group, adapter, size uint32
-	tier                 Tier
+	lane          uint8
+	adapter, size uint32
 	// parent is the engine hash before the first block, if hasParent.
 	parent    uint64
 	hasParent bool
@@ -36,8 +36,9 @@ type partial struct {
 	keys   [][]fingerprint.Key
 	// pending counts the listed hashes that are resident without a position.
 	pending int
-	// marked are the contents that this announcement makes possible.
-	marked []*node
+	// marked are the primary blocks of the contents that this announcement makes
+	// possible.
+	marked []uint32
 	// late: registered with the parent.
 	late bool
 }
@@ -55,22 +56,19 @@ func (m *Mirror) storePartial(ev *kvevents.Event, r reading) {
 	size := uint32(ev.BlockSize)
 	m.follow(ev, size)
 	p := &partial{
-		group: r.group, tier: r.tier, adapter: adapter, size: size,
+		lane: m.lane(r.group, r.tier), adapter: adapter, size: size,
 		parent: ev.Parent.Uint64(), hasParent: ev.HasParent, salt: ev.CacheSalt,
 	}
 	for i := range ev.Hashes {
-		e := m.obtain(ev.Hashes[i].Uint64(), size)
-		if e == nil {
+		at := m.obtain(ev.Hashes[i].Uint64(), size)
+		if at == none {
 			m.refuse(len(ev.Hashes) - i)
 			break
 		}
-		m.addCopy(e, r.group, r.tier)
-		if e.node == nil {
-			e.adapter = adapter
-			if len(e.partials) < maxPartials {
-				e.partials = append(e.partials, p)
-				p.pending++
-			}
+		m.addCopy(at, p.lane)
+		if e := m.parked[at]; e != nil && len(e.partials) < maxPartials {
+			e.partials = append(e.partials, p)
+			p.pending++
 		}
 	}
 	if p.pending > 0 {
@@ -136,9 +134,9 @@ func (m *Mirror) startOf(p *partial) (cursor, bool) {
 		at := m.root(p.adapter, p.size, p.salt)
 		return at, at.known
 	}
-	if parent := m.lookup(p.parent, p.size); parent != nil && parent.node != nil {
+	if parent := m.lookup(p.parent, p.size); parent != none && m.at(parent).placed() {
 		p.late = false
-		return after(parent.node), true
+		return m.after(parent), true
 	}
 	if !p.late {
 		p.late = true
@@ -162,7 +160,7 @@ func (m *Mirror) provesRoot(p *partial, start cursor, known, high []int) bool {
 	for _, own := range p.own[:known[first]+1] {
 		at = cursor{parent: fingerprint.Parent{Hash: at.at(own).content, Present: true}, scope: at.scope}
 	}
-	return m.lookup(p.hashes[first], p.size).node.content == at.parent.Hash
+	return m.at(m.lookup(p.hashes[first], p.size)).content() == at.parent.Hash
 }
 
 // unknownPosition stands for a position that is still to be found.
@@ -175,11 +173,11 @@ func (m *Mirror) knownPositions(p *partial, start cursor) ([]int, bool) {
 	last := unknownPosition
 	for i, hash := range p.hashes {
 		known[i] = unknownPosition
-		e := m.lookup(hash, p.size)
-		if e == nil || e.node == nil {
+		found := m.lookup(hash, p.size)
+		if found == none || !m.at(found).placed() {
 			continue
 		}
-		at := int(e.node.depth) - int(start.depth)
+		at := int(m.at(found).depth()) - int(start.depth)
 		if at <= last || at >= len(p.own) {
 			return nil, false
 		}
@@ -219,18 +217,19 @@ func (p *partial) bounds(known []int) (low, high []int) {
 func (m *Mirror) placeFixed(p *partial, at cursor, known, low, high []int) {
 	next, certain := 0, true
 	for i, hash := range p.hashes {
-		e := m.lookup(hash, p.size)
+		found := m.lookup(hash, p.size)
 		if known[i] != unknownPosition {
-			at, next, certain = after(e.node), known[i]+1, true
+			at, next, certain = m.after(found), known[i]+1, true
 			continue
 		}
-		certain = certain && low[i] == high[i] && low[i] == next && e != nil
+		certain = certain && low[i] == high[i] && low[i] == next && found != none
 		if !certain {
 			continue
 		}
+		e := m.parked[found]
 		e.own, e.hasOwn = fingerprint.WithKeys(p.own[next], p.keys[i]), true
 		to := at.at(e.own)
-		m.placements = append(m.placements, placement{entry: e, scope: at.scope, at: to})
+		m.placements = append(m.placements, placement{parked: e, scope: at.scope, at: to})
 		known[i] = next
 		at = cursor{
 			parent: fingerprint.Parent{Hash: to.content, Present: true},
@@ -240,8 +239,9 @@ func (m *Mirror) placeFixed(p *partial, at cursor, known, low, high []int) {
 	}
 }
 
-// abandon notes that an entry without a position is not resident any more.
-func (m *Mirror) abandon(e *entry) {
+// abandon notes that a hash without a position is not resident any more.
+func (m *Mirror) abandon(i uint32) {
+	e := m.parked[i]
 	for _, p := range e.partials {
 		p.pending--
 		if p.pending <= 0 {

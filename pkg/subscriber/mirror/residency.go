@@ -6,23 +6,33 @@ SPDX-License-Identifier: Apache-2.0
 package mirror
 
 import (
+	"cmp"
+	"maps"
 	"math"
+	"slices"
 
 	"inferencecache.io/inference-cache/pkg/kvevents"
 )
 
-// store takes the residency out of a BlockStored. Learned begins with the entries
+// store takes the residency out of a BlockStored. Learned begins with the blocks
 // of the next chained store; what follows them is returned.
-func (m *Mirror) store(ev *kvevents.Event, r reading, learned []*entry) []*entry {
+func (m *Mirror) store(ev *kvevents.Event, r reading, learned []uint32) []uint32 {
 	if r.tier > T1 {
 		m.noticeTiers()
 	}
 	switch r.class {
 	case classChained:
-		for _, e := range learned[:len(ev.Hashes)] {
-			if e != nil {
-				m.addCopy(e, r.group, r.tier)
+		l := m.lane(r.group, r.tier)
+		for i, at := range learned[:len(ev.Hashes)] {
+			if at == none {
+				continue
 			}
+			hash := ev.Hashes[i].Uint64()
+			if b := m.at(at); !b.named() || b.hash() != hash {
+				// A later event of the segment has given the hash another block.
+				at = m.lookup(hash, uint32(ev.BlockSize))
+			}
+			m.addCopy(at, l)
 		}
 		return learned[len(ev.Hashes):]
 	case classPartial:
@@ -79,95 +89,41 @@ func (m *Mirror) remove(ev *kvevents.Event) {
 // removeOne takes one copy of a hash, or all but left if that is not negative. A
 // removal does not say the block size; the hash is resident at one of them.
 func (m *Mirror) removeOne(hash uint64, group uint32, tier Tier, left int64) {
-	for e := m.entries[hash]; e != nil; e = e.next {
-		if m.removeSpan(e, group, tier) {
+	l := m.lane(group, tier)
+	var room [4]uint32
+	for _, i := range m.named(room[:0], hash) {
+		if m.removeSpan(i, l) {
 			return
 		}
-		r := e.residency(group, tier)
-		if r == nil {
+		count := m.copiesOf(i, m.at(i), l)
+		if count == 0 {
 			continue
 		}
 		switch {
 		case left >= 0:
-			m.setCopies(e, group, tier, int32(min(left, math.MaxInt32)))
+			m.setCopies(i, l, int32(min(left, math.MaxInt32)))
 		case m.removals == LastCopy:
-			m.setCopies(e, group, tier, 0)
+			m.setCopies(i, l, 0)
 		default:
-			m.setCopies(e, group, tier, r.copies-1)
+			m.setCopies(i, l, count-1)
 		}
 		return
 	}
 	m.stats.UnknownRemovals++
 }
 
-// addCopy counts one more copy of a block.
-func (m *Mirror) addCopy(e *entry, group uint32, tier Tier) {
-	resident := e.resident()
-	r := e.addResidency(group, tier)
-	if r.copies == math.MaxInt32 {
-		return
-	}
-	r.copies++
-	if tier == T1 {
-		m.copies[group]++
-	}
-	switch {
-	case e.node == nil && !resident:
-		m.confidence.Unresolved++
-	case e.node != nil:
-		e.leave()
-		if r.copies == 1 || m.opts.Engine == SGLang {
-			m.raise(e.node, group, tier, e.hash, 1)
-		}
-	}
-}
-
-// setCopies changes the number of copies of a block that has some.
-func (m *Mirror) setCopies(e *entry, group uint32, tier Tier, copies int32) {
-	r := e.residency(group, tier)
-	gone := r.copies - copies
-	if tier == T1 {
-		m.copies[group] -= int64(gone)
-	}
-	r.copies = copies
-	r.shrunk = r.shrunk || gone > 0
-	if copies == 0 {
-		e.dropResidency(group, tier)
-	}
-	if e.node == nil {
-		if !e.resident() {
-			m.confidence.Unresolved--
-			m.abandon(e)
-		}
-		return
-	}
-	switch {
-	case m.opts.Engine == SGLang && gone > 0:
-		m.lower(e.node, group, tier, e.hash, gone)
-	case m.opts.Engine == SGLang && gone < 0:
-		m.raise(e.node, group, tier, e.hash, -gone)
-	case m.opts.Engine != SGLang && copies == 0:
-		m.lower(e.node, group, tier, e.hash, 1)
-	}
-	if copies == 0 && tier == T1 {
-		m.infer(e.node, group)
-	}
-	if !e.resident() {
-		m.ghosts.push(e)
-	}
-}
-
 // infer reports a block that left T1 as probably in T2, where asked for.
-func (m *Mirror) infer(n *node, group uint32) {
+func (m *Mirror) infer(i uint32, from uint8) {
 	if !m.opts.KeepRemoved || m.namesTiers {
 		return
 	}
-	if s := n.find(group, T1); s != nil && s.instances > 0 {
+	n := m.nodeOf(i)
+	if s := n.find(from); s != nil && s.instances > 0 {
 		return
 	}
-	s := n.slot(group, T2)
+	s := n.slot(m.lane(m.lanes[from].group, T2))
 	s.inferred = true
-	m.touch(n, s)
+	m.touchSlot(n, s)
 }
 
 // noticeTiers ends inference: this engine says itself what lies in its tiers.
@@ -179,12 +135,17 @@ func (m *Mirror) noticeTiers() {
 	if !m.opts.KeepRemoved {
 		return
 	}
-	for _, n := range m.nodes {
+	for _, n := range m.specialNodes() {
 		for i := range n.slots {
 			if s := &n.slots[i]; s.inferred {
 				s.inferred = false
-				m.touch(n, s)
+				m.touchSlot(n, s)
 			}
 		}
 	}
+}
+
+// specialNodes returns the nodes of all special contents in a fixed order.
+func (m *Mirror) specialNodes() []*node {
+	return slices.SortedFunc(maps.Values(m.special), func(a, b *node) int { return cmp.Compare(a.block, b.block) })
 }

@@ -7,6 +7,7 @@ package mirror
 
 import (
 	"cmp"
+	"math/bits"
 	"slices"
 )
 
@@ -23,14 +24,12 @@ func (m *Mirror) Snapshot() []Change {
 			out = append(out, g.GroupDeclared)
 		}
 	}
-	buckets := map[runKey][]*node{}
-	for _, n := range m.nodes {
-		for i := range n.slots {
-			if s := &n.slots[i]; s.emitted != 0 {
-				key := runKey{n.scope, s.group, s.tier, s.emitted}
-				buckets[key] = append(buckets[key], n)
-			}
-		}
+	buckets := map[runKey][]uint32{}
+	for i := uint32(1); i < m.blocks.next; i++ {
+		m.reported(i, func(l uint8, c Certainty) {
+			key := m.runKeyOf(laneRef{i, l}, c)
+			buckets[key] = append(buckets[key], i)
+		})
 	}
 	keys := make([]runKey, 0, len(buckets))
 	for key := range buckets {
@@ -40,58 +39,84 @@ func (m *Mirror) Snapshot() []Change {
 		return cmp.Or(cmp.Compare(a.scope, b.scope), cmp.Compare(a.group, b.group),
 			cmp.Compare(a.tier, b.tier), cmp.Compare(a.certainty, b.certainty))
 	})
+	heirs := make([]uint32, m.blocks.next)
 	for _, key := range keys {
-		out = m.appendRuns(out, key, buckets[key])
+		out = m.appendRuns(out, key, buckets[key], heirs)
 	}
 	return append(out, ConfidenceChanged{m.told})
 }
 
+// reported calls fn for the lanes in which a content was reported last.
+func (m *Mirror) reported(i uint32, fn func(l uint8, c Certainty)) {
+	b := m.at(i)
+	if b.special() {
+		for _, s := range m.special[i].slots {
+			if s.emitted != 0 {
+				fn(s.lane, s.emitted)
+			}
+		}
+		return
+	}
+	for told := b.told; told != 0; told &= told - 1 {
+		fn(uint8(bits.TrailingZeros8(told)), m.usual(b.scope()))
+	}
+}
+
 // appendRuns cuts a set of contents into runs as long as they get when every
-// content is followed by one of its children at most.
-func (m *Mirror) appendRuns(out []Change, key runKey, nodes []*node) []Change {
-	for _, n := range nodes {
-		if parent := m.reportedParent(n, key); parent != nil && (parent.heir == nil || n.content < parent.heir.content) {
-			parent.heir = n
+// content is followed by one of its children at most: its heir. Heirs is scratch
+// space, and zero.
+func (m *Mirror) appendRuns(out []Change, key runKey, blocks, heirs []uint32) []Change {
+	content := func(i uint32) uint64 { return m.at(i).content() }
+	for _, i := range blocks {
+		if parent := m.reportedParent(i, key); parent != none && (heirs[parent] == none || content(i) < content(heirs[parent])) {
+			heirs[parent] = i
 		}
 	}
-	var heads []*node
-	for _, n := range nodes {
-		if parent := m.reportedParent(n, key); parent == nil || parent.heir != n {
-			heads = append(heads, n)
+	var heads []uint32
+	for _, i := range blocks {
+		if parent := m.reportedParent(i, key); parent == none || heirs[parent] != i {
+			heads = append(heads, i)
 		}
 	}
-	slices.SortFunc(heads, func(a, b *node) int {
-		return cmp.Or(cmp.Compare(a.depth, b.depth), cmp.Compare(a.content, b.content))
+	slices.SortFunc(heads, func(a, b uint32) int {
+		return cmp.Or(cmp.Compare(m.at(a).depth(), m.at(b).depth()), cmp.Compare(content(a), content(b)))
 	})
+	hashes := make([]uint64, 0, len(blocks))
 	for _, head := range heads {
-		run, length := startRun(key, head), 1
-		for n := head.heir; n != nil; n = n.heir {
-			length++
+		run, first := m.startRun(key, head), len(hashes)
+		for i := head; i != none; i = heirs[i] {
+			hashes = append(hashes, content(i))
 		}
-		run.Hashes = slices.Grow(run.Hashes, length-1)
-		for n := head.heir; n != nil; n = n.heir {
-			run.Hashes = append(run.Hashes, n.content)
-		}
+		run.Hashes = hashes[first:len(hashes):len(hashes)]
 		out = append(out, run)
 	}
-	for _, n := range nodes {
-		n.heir = nil
+	for _, i := range blocks {
+		heirs[i] = none
 	}
 	return out
 }
 
-// reportedParent returns the content before n if that is reported in the same
-// place, else nil.
-func (m *Mirror) reportedParent(n *node, key runKey) *node {
-	if !n.hasParent {
-		return nil
+// reportedParent returns the primary block of the content before a block if that is
+// reported in the same place, else none.
+func (m *Mirror) reportedParent(i uint32, key runKey) uint32 {
+	b := m.at(i)
+	parent := m.parentOf(i, b)
+	if !parent.Present {
+		return none
 	}
-	parent := m.nodes[nodeKey{scope: n.scope, content: n.parent}]
-	if parent == nil || !n.follows(parent) {
-		return nil
+	before := b.parent
+	if before == none || !m.at(before).primary() {
+		before = m.findContent(b.scope(), parent.Hash)
 	}
-	if s := parent.find(key.group, key.tier); s == nil || s.emitted != key.certainty {
-		return nil
+	if before == none || !m.follows(i, before) {
+		return none
 	}
-	return parent
+	same := false
+	m.reported(before, func(l uint8, c Certainty) {
+		same = same || m.runKeyOf(laneRef{before, l}, c) == key
+	})
+	if !same {
+		return none
+	}
+	return before
 }

@@ -7,14 +7,14 @@ package mirror
 
 // spanKey names the stores of one hash that cover several blocks.
 type spanKey struct {
-	head  *entry
-	group uint32
-	tier  Tier
+	hash uint64
+	size uint32
+	lane uint8
 }
 
 // span is a run of blocks that a connector saved under the hash of the last one.
 type span struct {
-	blocks []*entry
+	hashes []uint64
 	copies int
 }
 
@@ -28,53 +28,80 @@ func (m *Mirror) storeSpan(hash uint64, size uint32, r reading) {
 		return
 	}
 	head := m.lookup(hash, g.BlockSize)
-	if head == nil {
+	if head == none {
 		m.stats.UnknownStores++
 		return
 	}
-	blocks := int(size / head.blockSize)
+	blocks, l := int(size/g.BlockSize), m.lane(r.group, r.tier)
 	if blocks == 1 {
-		m.addCopy(head, r.group, r.tier)
+		m.addCopy(head, l)
 		return
 	}
-	key := spanKey{head: head, group: r.group, tier: r.tier}
+	key := spanKey{hash: hash, size: g.BlockSize, lane: l}
 	s := m.spans[key]
 	if s == nil {
-		s = &span{blocks: m.ending(head, blocks)}
+		s = &span{hashes: m.ending(head, blocks)}
 		m.spans[key] = s
 	}
 	s.copies++
-	for _, e := range s.blocks {
-		m.addCopy(e, r.group, r.tier)
+	for _, hash := range s.hashes {
+		if i := m.lookup(hash, key.size); i != none {
+			m.addCopy(i, l)
+		}
 	}
 }
 
-// ending returns the last blocks of the chain that ends with an entry, as far as
-// they are known.
-func (m *Mirror) ending(e *entry, blocks int) []*entry {
-	run := []*entry{e}
-	for len(run) < blocks && e.hasParent {
-		if e = m.lookup(e.parent, e.blockSize); e == nil {
+// ending returns the hashes of the last blocks of the chain that ends with a block,
+// as far as they are known.
+func (m *Mirror) ending(i uint32, blocks int) []uint64 {
+	size := m.sizeOf(i, m.at(i))
+	run := []uint64{m.at(i).hash()}
+	for len(run) < blocks {
+		if i = m.blockBefore(i, size); i == none {
 			break
 		}
-		run = append(run, e)
+		run = append(run, m.at(i).hash())
 	}
 	return run
 }
 
+// blockBefore returns the named block before another one, or none.
+func (m *Mirror) blockBefore(i, size uint32) uint32 {
+	b := m.at(i)
+	if !b.placed() {
+		if e := m.parked[i]; e.hasParent {
+			return m.lookup(e.parent, size)
+		}
+		return none
+	}
+	before := b.parent
+	if parent := m.parentOf(i, b); parent.Present && (before == none || !m.at(before).named()) {
+		before = m.findContent(b.scope(), parent.Hash)
+	}
+	if before == none || !m.at(before).named() {
+		return none
+	}
+	return before
+}
+
 // removeSpan takes one store that covers several blocks away, if there is one.
-func (m *Mirror) removeSpan(head *entry, group uint32, tier Tier) bool {
+func (m *Mirror) removeSpan(head uint32, l uint8) bool {
 	if len(m.spans) == 0 {
 		return false
 	}
-	key := spanKey{head: head, group: group, tier: tier}
+	b := m.at(head)
+	key := spanKey{hash: b.hash(), size: m.sizeOf(head, b), lane: l}
 	s := m.spans[key]
 	if s == nil {
 		return false
 	}
-	for _, e := range s.blocks {
-		if r := e.residency(group, tier); r != nil {
-			m.setCopies(e, group, tier, r.copies-1)
+	for _, hash := range s.hashes {
+		i := m.lookup(hash, key.size)
+		if i == none {
+			continue
+		}
+		if count := m.copiesOf(i, m.at(i), l); count > 0 {
+			m.setCopies(i, l, count-1)
 		}
 	}
 	if s.copies--; s.copies == 0 {

@@ -5,7 +5,10 @@ SPDX-License-Identifier: Apache-2.0
 
 package mirror
 
-import "slices"
+import (
+	"cmp"
+	"slices"
+)
 
 // Stats count what a mirror has seen and what it knows. Counters run for the life
 // of a mirror.
@@ -40,7 +43,7 @@ type Stats struct {
 // Stats returns the counters.
 func (m *Mirror) Stats() Stats {
 	s := m.stats
-	s.Known, s.Ghosts, s.Unplaced, s.Contents = m.known, m.ghosts.length, m.unplaced.length, len(m.nodes)
+	s.Known, s.Ghosts, s.Unplaced, s.Contents = m.known, m.ghosts.count, len(m.parked), m.contents.count
 	return s
 }
 
@@ -98,13 +101,16 @@ func (m *Mirror) audit() {
 // dropShrunk catches up on the removals that were taken for one of several
 // copies.
 func (m *Mirror) dropShrunk() {
-	for _, head := range m.entries {
-		for e := head; e != nil; e = e.next {
-			for _, r := range slices.Backward(e.residencies) {
-				if r.shrunk {
-					m.setCopies(e, r.group, r.tier, 0)
-				}
-			}
+	var shrunk []laneRef
+	for ref, many := range m.many {
+		if many.shrunk {
+			shrunk = append(shrunk, ref)
 		}
+	}
+	slices.SortFunc(shrunk, func(a, b laneRef) int {
+		return cmp.Or(cmp.Compare(a.block, b.block), cmp.Compare(a.lane, b.lane))
+	})
+	for _, ref := range shrunk {
+		m.setCopies(ref.block, ref.lane, 0)
 	}
 }

@@ -3,6 +3,9 @@
 # Extra arguments for go test, for example TESTFLAGS='-run Scale -v'.
 TESTFLAGS ?=
 
+# How long the soak goes on.
+SOAKTIME ?= 10m
+
 .PHONY: test
 test: ## Run the unit tests, the prediction test and the fuzz targets on mutated seeds. Needs Go only.
 	go test $(value TESTFLAGS) ./...
@@ -14,6 +17,10 @@ test-race: ## Run the same tests under the race detector. Needs a C compiler.
 .PHONY: test-integration
 test-integration: build bin/kubectl ## Run the tests that drive kubectl, libzmq and our programs.
 	hack/test-integration.sh $(value TESTFLAGS)
+
+.PHONY: soak
+soak: ## Let two servers and eight simulated engines live under load and faults for SOAKTIME. Needs Go only.
+	go test -tags=integration -count=1 -timeout=24h -v -run='^TestSoak$$' ./test/soak -args -duration=$(SOAKTIME)
 
 .PHONY: test-oracle
 test-oracle: ## Hold our validation of Pods against that of Kubernetes itself. Compiles much of Kubernetes.

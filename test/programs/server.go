@@ -31,8 +31,9 @@ const CallTimeout = 5 * time.Second
 // Server is a standalone API server through all of its lives. It is safe for
 // concurrent use.
 type Server struct {
-	program, dir, api, grpc string
-	starting                *Starting
+	config    ServerConfig
+	api, grpc string
+	starting  *Starting
 
 	mu      sync.Mutex
 	process *Process
@@ -42,16 +43,34 @@ type Server struct {
 	deaths int
 }
 
+// ServerConfig says how a server is run.
+type ServerConfig struct {
+	// Program is the file to run, Dir a directory for its data and its log.
+	Program, Dir string
+	// Address is where it takes reports and answers lookups; a free one if it is
+	// empty.
+	Address string
+	// Args are flags beyond those that every server gets.
+	Args []string
+}
+
 // StartServer starts the program for the first time, with its data in a
 // directory, and waits until it answers.
 func StartServer(ctx context.Context, starting *Starting, program, dir string) (*Server, error) {
-	s := &Server{program: program, dir: dir, starting: starting}
+	return StartServerWith(ctx, starting, ServerConfig{Program: program, Dir: dir})
+}
+
+// StartServerWith is [StartServer] for a server that is not like all others.
+func StartServerWith(ctx context.Context, starting *Starting, config ServerConfig) (*Server, error) {
+	s := &Server{config: config, grpc: config.Address, starting: starting}
 	var err error
 	if s.api, err = FreeAddress(); err != nil {
 		return nil, err
 	}
-	if s.grpc, err = FreeAddress(); err != nil {
-		return nil, err
+	if s.grpc == "" {
+		if s.grpc, err = FreeAddress(); err != nil {
+			return nil, err
+		}
 	}
 	if err := s.start(); err != nil {
 		return nil, err
@@ -77,16 +96,16 @@ func (s *Server) start() error {
 		return err
 	}
 	s.process, err = s.starting.Start(Command{
-		Path: s.program, Log: s.Log(),
-		Args: []string{"--standalone", "--data-dir=" + s.data(), "--secure-port=" + port, "--grpc-bind-address=" + s.grpc},
+		Path: s.config.Program, Log: s.Log(),
+		Args: append([]string{"--standalone", "--data-dir=" + s.data(), "--secure-port=" + port, "--grpc-bind-address=" + s.grpc}, s.config.Args...),
 	})
 	return err
 }
 
-func (s *Server) data() string { return filepath.Join(s.dir, "data") }
+func (s *Server) data() string { return filepath.Join(s.config.Dir, "data") }
 
 // Log is the file with what the server says.
-func (s *Server) Log() string { return filepath.Join(s.dir, "server.log") }
+func (s *Server) Log() string { return filepath.Join(s.config.Dir, "server.log") }
 
 // Address is where it takes reports and answers lookups.
 func (s *Server) Address() string { return s.grpc }
@@ -96,6 +115,9 @@ func (s *Server) CAFile() string { return filepath.Join(s.data(), "ca.crt") }
 
 // TokenFile holds the token of the server's only user.
 func (s *Server) TokenFile() string { return filepath.Join(s.data(), "token") }
+
+// Kubeconfig is for clients of its API.
+func (s *Server) Kubeconfig() string { return filepath.Join(s.data(), "kubeconfig") }
 
 // connect makes a client from what the server has written.
 func (s *Server) connect() error {
@@ -112,7 +134,10 @@ func (s *Server) connect() error {
 		return errors.New("the server has not written its certificate yet")
 	}
 	s.token = strings.TrimSpace(string(token))
-	s.conn, err = grpc.NewClient(s.grpc, grpc.WithTransportCredentials(credentials.NewTLS(&tls.Config{RootCAs: roots, MinVersion: tls.VersionTLS12})))
+	s.conn, err = grpc.NewClient(s.grpc, grpc.WithTransportCredentials(credentials.NewTLS(&tls.Config{
+		// The certificate names one loopback address, and this.
+		ServerName: "localhost", RootCAs: roots, MinVersion: tls.VersionTLS12,
+	})))
 	return err
 }
 

@@ -88,7 +88,7 @@ func (x *Index) remove(h *holding, c *Change) {
 func (x *Index) cleared(h *holding) *holding {
 	empty := newHolding(h.session)
 	empty.declared, empty.confidence = h.declared, h.confidence
-	empty.groups.set(h.groups.all())
+	empty.plans.set(h.plans.all())
 	x.reshape(func() {
 		h.session.current.CompareAndSwap(h, empty)
 		x.dropHolding(h)

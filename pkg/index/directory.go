@@ -11,6 +11,7 @@ import "sync/atomic"
 type unit struct {
 	number  uint32
 	group   Group
+	session *Session
 	holding *holding
 	// alone units are full groups of holders that have no other group.
 	alone atomic.Bool
@@ -18,7 +19,7 @@ type unit struct {
 
 // visible reports whether the unit belongs to what its holder has now, rather
 // than to a snapshot on its way or to what was before.
-func (u *unit) visible() bool { return u.holding.session.current.Load() == u.holding }
+func (u *unit) visible() bool { return u.session.current.Load() == u.holding }
 
 // directory has the blocks of one size.
 type directory struct {
@@ -55,7 +56,7 @@ func (d *directory) unit(number uint32) *unit { return (*d.units.Load())[number]
 
 // addUnit gives a group of a holding its number.
 func (d *directory) addUnit(h *holding, group Group) *unit {
-	u := &unit{group: group, holding: h}
+	u := &unit{group: group, session: h.session, holding: h}
 	if n := len(d.freeUnits); n > 0 {
 		u.number, d.freeUnits = d.freeUnits[n-1], d.freeUnits[:n-1]
 	} else {

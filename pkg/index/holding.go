@@ -12,9 +12,9 @@ import "time"
 type holding struct {
 	session  *Session
 	declared *declarations
-	// groups are the declared ones by index.
-	groups publishedList[Group]
-	units  map[unitKey]*unit
+	// plans are what the declared groups demand, by index.
+	plans publishedList[plan]
+	units map[unitKey]*unit
 	// byDirectory has the units of each directory, for what a block means to
 	// the holder as a whole.
 	byDirectory map[*directory]*shelf

@@ -148,21 +148,23 @@ func (sc *scratch) hits(f *family, unsure []*Session, dst []Hit) []Hit {
 	sc.chain = sc.chain[:0]
 	for i := range sc.reaches {
 		r := &sc.reaches[i]
-		switch {
-		case !r.unit.visible():
-		case r.unit.alone.Load():
-			dst = append(dst, r.hit())
-			if len(unsure) > 0 {
-				sc.mark(r.unit.holding.session)
-			}
-		default:
-			m, known := sc.mark(r.unit.holding.session)
-			if !known {
-				m.at = none
-				sc.chain = append(sc.chain, r.unit.holding.session)
-			}
-			r.next, m.at = m.at, int32(i)
+		u := sc.prompts[r.prompt].directory.unit(r.unit)
+		if u == nil || !u.visible() {
+			continue
 		}
+		if r.alone {
+			dst = append(dst, r.hit(u))
+			if len(unsure) > 0 {
+				sc.mark(u.session)
+			}
+			continue
+		}
+		m, known := sc.mark(u.session)
+		if !known {
+			m.at = none
+			sc.chain = append(sc.chain, u.session)
+		}
+		r.next, m.at = m.at, int32(i)
 	}
 	for _, s := range sc.chain {
 		m, _ := sc.mark(s)
@@ -193,13 +195,16 @@ func (sc *scratch) mark(s *Session) (m *mark32, known bool) {
 
 // hit applies the reuse rules of a holder's groups.
 func (sc *scratch) hit(f *family, s *Session, from int32) (Hit, bool) {
-	r := sc.rules(f, s.current.Load().groups.all(), from)
+	r := sc.rules(f, s.current.Load().plans.all(), from)
 	if len(r.groups) == 0 {
 		return Hit{}, false
 	}
 	announced := sc.reusable(&r, announcedMask, 0)
-	likely := max(announced, sc.reusable(&r, announcedMask|inferredMask, 1))
-	upper := sc.reusable(&r, announcedMask|inferredMask|possibleMask, 2)
+	likely, upper := announced, announced
+	if r.doubted {
+		likely = max(announced, sc.reusable(&r, announcedMask|inferredMask, 1))
+		upper = sc.reusable(&r, announcedMask|inferredMask|possibleMask, 2)
+	}
 	if likely == 0 && upper == 0 {
 		return Hit{}, false
 	}
@@ -210,10 +215,9 @@ func (sc *scratch) hit(f *family, s *Session, from int32) (Hit, bool) {
 }
 
 // hit is the rule of an engine with one full-attention group, which most have.
-func (r *reach) hit() Hit {
-	s := r.unit.holding.session
+func (r *reach) hit(u *unit) Hit {
 	return Hit{
-		Session: s, Tokens: int32(min(int64(r.depth[1])*int64(r.directory.blockSize), math.MaxInt32)), Blocks: r.depth[1], Tiers: r.tiers,
-		Inferred: r.depth[1] > r.depth[0], Exact: r.depth[2] == r.depth[0] && s.Exact(),
+		Session: u.session, Tokens: int32(min(int64(r.depth[1])*int64(u.group.BlockSize), math.MaxInt32)), Blocks: r.depth[1], Tiers: r.tiers,
+		Inferred: r.depth[1] > r.depth[0], Exact: r.depth[2] == r.depth[0] && u.session.Exact(),
 	}
 }

@@ -55,7 +55,7 @@ func (x *Index) declare(h *holding, declared *declarations) {
 	}
 	x.reshape(func() {
 		h.declared = declared
-		h.groups.set(declared.sortedGroups())
+		h.plans.set(planOf(declared.sortedGroups()))
 		h.regroup()
 	})
 }

@@ -16,6 +16,9 @@ type rules struct {
 	blockSize int
 	// unchecked groups have blocks of a size in which the prompt was not given.
 	unchecked bool
+	// doubted rules rest on blocks that were not announced, or are not known;
+	// cold ones on blocks outside T1.
+	doubted, cold bool
 }
 
 // groupRule is what one group demands. A full group needs the blocks 0 to n−1,
@@ -24,35 +27,61 @@ type rules struct {
 // satisfied by none of them (unsure).
 type groupRule struct {
 	full, unsure bool
-	size, need   int
+	size         int
+	need         int32
 	// depth of the prefix by certainty, and the last part of what is there.
 	depth [3]int32
 	parts int32
 }
 
+// plan is what a group demands, worked out when it is declared.
+type plan struct {
+	Group
+	need   int
+	unsure bool
+}
+
+func planOf(groups []Group) []plan {
+	plans := make([]plan, len(groups))
+	for i, g := range groups {
+		plans[i] = plan{g, g.need(), g.unsure()}
+	}
+	return plans
+}
+
 // rules collects the groups of a holder that live in this family. from is the
 // first of the holder's reaches.
-func (sc *scratch) rules(f *family, groups []Group, from int32) rules {
+func (sc *scratch) rules(f *family, plans []plan, from int32) rules {
 	r := rules{groups: sc.rule[:0], step: 1, limit: -1}
-	for _, g := range groups {
+	for i := range plans {
+		g := &plans[i]
 		size := int(g.BlockSize)
-		d := f.directory(g.BlockSize)
-		hashes, scanned := sc.scanned(d)
-		if d != nil && !scanned {
-			r.unchecked = true
-			continue
-		}
-		rule := groupRule{full: g.Kind == FullGroup, unsure: g.unsure(), size: size, need: g.need(), parts: none}
+		rule := groupRule{full: g.Kind == FullGroup, unsure: g.unsure, size: size, need: int32(g.need), parts: none}
+		blocks, scanned := 0, false
 		for at := from; at != none; at = sc.reaches[at].next {
-			if c := &sc.reaches[at]; c.directory == d && c.unit.group.Index == g.Index {
-				rule.depth, rule.parts = c.depth, c.last
+			c := &sc.reaches[at]
+			p := &sc.prompts[c.prompt]
+			if u := p.directory.unit(c.unit); u == nil || u.group.Index != g.Index || int(p.directory.blockSize) != size {
+				continue
+			}
+			rule.depth, rule.parts, blocks, scanned = c.depth, c.last, len(p.hashes), true
+			r.doubted, r.cold = r.doubted || c.doubted, r.cold || c.cold
+		}
+		if !scanned {
+			d := f.directory(g.BlockSize)
+			if blocks, scanned = sc.scanned(d); d != nil && !scanned {
+				r.unchecked = true
+				continue
 			}
 		}
 		r.groups = append(r.groups, rule)
-		if n := len(hashes) * size; r.limit < 0 || n < r.limit {
+		r.doubted = r.doubted || g.unsure
+		if n := blocks * size; r.limit < 0 || n < r.limit {
 			r.limit = n
 		}
-		r.step = lcm(r.step, size)
+		if r.step != size {
+			r.step = lcm(r.step, size)
+		}
 		if r.blockSize == 0 || size < r.blockSize {
 			r.blockSize = size
 		}
@@ -113,7 +142,7 @@ func (sc *scratch) reusable(r *rules, mask uint16, level int) int {
 // at which the block that is missing is no longer needed.
 func (sc *scratch) lower(g *groupRule, tokens int, mask uint16) int {
 	end := int32(tokens / g.size)
-	first := max(0, end-int32(min(g.need, maxDepth)))
+	first := max(0, end-g.need)
 	// missing is the end of the blocks that were not seen yet, last first.
 	missing := end
 	for at := g.parts; at != none && missing > first; at = sc.parts[at].before {
@@ -148,6 +177,9 @@ func (sc *scratch) held(g *groupRule, end int32, mask uint16) int {
 // tiers returns the blocks of a prefix by the nearest tier that has them, in blocks
 // of the smallest size: the group with the most cold blocks decides.
 func (sc *scratch) tiers(r *rules, tokens int) (tiers [3]int32) {
+	if !r.cold {
+		return [3]int32{int32(tokens / r.blockSize), 0, 0}
+	}
 	for i := range r.groups {
 		g := &r.groups[i]
 		if g.unsure {
@@ -155,7 +187,7 @@ func (sc *scratch) tiers(r *rules, tokens int) (tiers [3]int32) {
 		}
 		cold := [3]int32{}
 		end := int32(tokens / g.size)
-		first := max(0, end-int32(min(g.need, maxDepth)))
+		first := max(0, end-g.need)
 		for at := g.parts; at != none; at = sc.parts[at].before {
 			if p := &sc.parts[at]; p.start < end && p.end > first && p.mask&(announcedMask|inferredMask) != 0 {
 				cold[bestTier(p.mask)-1] += (min(p.end, end) - max(p.start, first)) * int32(g.size/r.blockSize)

@@ -5,12 +5,11 @@ SPDX-License-Identifier: Apache-2.0
 
 package index
 
-import "slices"
-
 // reach is how far the unbroken prefix of one unit goes.
 type reach struct {
-	unit      *unit
-	directory *directory
+	// unit by its number in the directory of a prompt.
+	unit   uint32
+	prompt int32
 	// depth in blocks, counting announced blocks, also inferred ones, also possible ones.
 	depth [3]int32
 	// tiers are the blocks up to depth[1] by the nearest tier that has them.
@@ -18,7 +17,11 @@ type reach struct {
 	// last is the last part of what a unit that is not alone has of the chain.
 	last int32
 	// next is another unit of the same holder.
-	next int32
+	next  int32
+	alone bool
+	// doubted reaches have blocks that were not announced, cold ones blocks that
+	// are not in T1.
+	doubted, cold bool
 }
 
 // part is what a unit has of consecutive blocks; before is the part before it.
@@ -33,10 +36,10 @@ const none = -1
 
 // step is a run on the way of a lookup, as it was at a version.
 type step struct {
-	directory *directory
-	number    uint32
-	version   uint32
-	offset    uint16
+	prompt  int32
+	number  uint32
+	version uint32
+	offset  uint16
 	layout
 }
 
@@ -52,6 +55,8 @@ type prompt struct {
 // scratch is the working memory of one lookup.
 type scratch struct {
 	prompts []prompt
+	// prompt is the one that is being scanned.
+	prompt  int32
 	steps   []step
 	list    []interval
 	reaches []reach
@@ -91,6 +96,7 @@ func (sc *scratch) scan(d *directory, hashes []uint64) bool {
 		sc.marks = append(sc.marks, make([]mark32, n-len(sc.marks))...)
 	}
 	sc.prompts = append(sc.prompts, prompt{d, hashes, 1})
+	sc.prompt = int32(len(sc.prompts) - 1)
 	if d.grouped.Load() == 0 || d.adrift.Load() == 0 {
 		if end := sc.descend(d, hashes); end != misled {
 			return end == done
@@ -132,7 +138,7 @@ func (sc *scratch) descend(d *directory, hashes []uint64) descent {
 		case int(l.depth)+int(p.offset) != position || hash != hashes[l.depth]:
 			return misled
 		}
-		sc.steps = append(sc.steps, step{d, p.run, version, p.offset, l})
+		sc.steps = append(sc.steps, step{sc.prompt, p.run, version, p.offset, l})
 		p, position = place{l.parent, l.parentOffset}, int(l.depth)-1
 	}
 	for i := len(sc.steps) - 1; i >= first; i-- {
@@ -221,7 +227,7 @@ func (sc *scratch) walk(d *directory, hashes []uint64) bool {
 				break
 			}
 		}
-		s := step{d, at.run, version, at.offset, l}
+		s := step{sc.prompt, at.run, version, at.offset, l}
 		s.depth = uint32(i) - uint32(at.offset) // where this chain has it
 		if !sc.read(&s, at.offset, at.offset+uint16(n)) {
 			return false
@@ -235,7 +241,7 @@ func (sc *scratch) walk(d *directory, hashes []uint64) bool {
 func (sc *scratch) stable() bool {
 	for i := range sc.steps {
 		s := &sc.steps[i]
-		if s.directory.run(s.number).version.Load() != s.version {
+		if sc.prompts[s.prompt].directory.run(s.number).version.Load() != s.version {
 			return false
 		}
 	}
@@ -250,11 +256,12 @@ func (sc *scratch) stable() bool {
 // read takes the blocks from start to end−1 of a run. It reports false when the
 // run has changed since it was glanced at.
 func (sc *scratch) read(s *step, start, end uint16) bool {
-	list, steady := s.directory.copyList(sc.list[:0], s.number, s.layout, s.version)
+	d := sc.prompts[s.prompt].directory
+	list, steady := d.copyList(sc.list[:0], s.number, s.layout, s.version)
 	if sc.list = list; !steady {
 		return false
 	}
-	grouped := s.directory.grouped.Load() > 0
+	grouped := d.grouped.Load() > 0
 	for _, iv := range list {
 		number := unitOf(iv)
 		if number == kids {
@@ -264,17 +271,17 @@ func (sc *scratch) read(s *step, start, end uint16) bool {
 		if from >= to {
 			continue
 		}
-		// Depths wrap around where a walk begins behind the start of a run.
-		first := int32(s.depth + uint32(from))
 		if int(number) >= len(sc.marks) {
 			return false // a unit that came after the scan began
 		}
+		// Depths wrap around where a walk begins behind the start of a run.
+		first := int32(s.depth + uint32(from))
 		m := &sc.marks[number]
 		if m.turn != sc.turn {
 			if first > 0 && !grouped {
 				continue
 			}
-			if m.at = sc.meet(s.directory, number, first); m.at == none {
+			if m.at = sc.meet(d, number, first, grouped); m.at == none {
 				continue
 			}
 			m.turn = sc.turn
@@ -286,22 +293,38 @@ func (sc *scratch) read(s *step, start, end uint16) bool {
 
 // meet makes a reach for a unit that was not met before. A unit that is alone and
 // does not begin at the start of the chain has none.
-func (sc *scratch) meet(d *directory, number uint32, first int32) int32 {
-	u := d.unit(number)
-	if u == nil || (first > 0 && u.alone.Load()) {
-		return none
+func (sc *scratch) meet(d *directory, number uint32, first int32, grouped bool) int32 {
+	alone := true
+	if grouped {
+		u := d.unit(number)
+		if u == nil {
+			return none
+		}
+		if alone = u.alone.Load(); alone && first > 0 {
+			return none
+		}
 	}
-	sc.reaches = append(sc.reaches, reach{unit: u, directory: d, last: none, next: none})
+	sc.reaches = append(sc.reaches, reach{unit: number, prompt: sc.prompt, last: none, next: none, alone: alone})
 	return int32(len(sc.reaches) - 1)
 }
 
+// plainMask is what most blocks are: announced, in T1, and in no other way.
+const plainMask = 1
+
 // extend takes the blocks from position first to end−1, in the order of the chain.
 func (sc *scratch) extend(r *reach, first, end int32, mask uint16) {
-	if !r.unit.alone.Load() {
+	if !r.alone {
 		sc.parts = append(sc.parts, part{first, end, r.last, mask})
 		r.last = int32(len(sc.parts) - 1)
+		r.doubted = r.doubted || mask&^announcedMask != 0
+		r.cold = r.cold || mask&plainMask == 0
 	}
 	if r.depth[2] != first {
+		return
+	}
+	if mask == plainMask && r.depth[0] == first {
+		r.depth = [3]int32{end, end, end}
+		r.tiers[0] += end - first
 		return
 	}
 	r.depth[2] = end
@@ -321,24 +344,23 @@ func (sc *scratch) extend(r *reach, first, end int32, mask uint16) {
 func (sc *scratch) touch() {
 	for i := range sc.steps {
 		s := &sc.steps[i]
-		s.directory.touch(s.directory.run(s.number))
+		d := sc.prompts[s.prompt].directory
+		d.touch(d.run(s.number))
 	}
 }
 
 // release forgets what would keep sessions and directories alive.
 func (sc *scratch) release() {
 	clear(sc.prompts)
-	clear(sc.steps)
-	clear(sc.reaches)
 	clear(sc.chain)
-	sc.reset()
 }
 
-// scanned returns the chain that a directory was asked for.
-func (sc *scratch) scanned(d *directory) ([]uint64, bool) {
-	i := slices.IndexFunc(sc.prompts, func(p prompt) bool { return p.directory == d })
-	if i < 0 {
-		return nil, false
+// scanned returns the number of blocks that a directory was asked for.
+func (sc *scratch) scanned(d *directory) (int, bool) {
+	for i := range sc.prompts {
+		if sc.prompts[i].directory == d {
+			return len(sc.prompts[i].hashes), true
+		}
 	}
-	return sc.prompts[i].hashes, true
+	return 0, false
 }

@@ -30,6 +30,7 @@ var (
 // Session is a holder with its epoch and sequence. Its exported methods take no
 // lock and are safe for concurrent use.
 type Session struct {
+	current  atomic.Pointer[holding]
 	standing standing
 	// hello names the session; current is the newest one, which differs in what
 	// does not name it.
@@ -52,7 +53,6 @@ type Session struct {
 	awaitingSince time.Time
 	// fresh sessions have had nothing applied in this epoch.
 	fresh      bool
-	current    atomic.Pointer[holding]
 	staged     *staging
 	stats      *Stats
 	firstEvent time.Time

@@ -114,7 +114,7 @@ func (s *Session) view() HolderView {
 	v := HolderView{
 		Holder: h.Holder, Backend: h.Backend, Tenant: h.Tenant, Model: h.Model, HashScheme: h.HashScheme,
 		Engine: h.Engine, State: s.stateNow(), Epoch: h.Epoch, Sequence: s.sequence,
-		FirstEvent: s.firstEvent, LastEvent: s.lastEvent, Groups: held.groups.all(),
+		FirstEvent: s.firstEvent, LastEvent: s.lastEvent, Groups: held.declared.sortedGroups(),
 		Confidence: held.confidence, Prefixes: held.prefixes, Blocks: held.blocks,
 		Stats: s.stats, ClientVersion: h.ClientVersion, Forgotten: held.forgotten, Duplicates: s.duplicates, Gaps: s.gaps,
 	}

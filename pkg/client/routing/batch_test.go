@@ -13,7 +13,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
 	"google.golang.org/grpc"
+	"google.golang.org/protobuf/proto"
 
 	pb "inferencecache.io/inference-cache/pkg/generated/proto/inferencecache/v1alpha1"
 )
@@ -34,12 +36,11 @@ func TestLookupBatch(t *testing.T) {
 		queries, blocks int
 		calls           int64
 	}{
-		"none":           {0, 1, 0},
-		"one":            {1, 1, 1},
-		"one call":       {256, 1, 1},
-		"three calls":    {600, 1, 3},
-		"large lookups":  {20, 1 << 17, 3},
-		"larger lookups": {3, MaxTokens, 3},
+		"none":        {0, 1, 0},
+		"one":         {1, 1, 1},
+		"one call":    {256, 1, 1},
+		"three calls": {600, 1, 3},
+		"long chains": {3, 8192, 1},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -52,6 +53,46 @@ func TestLookupBatch(t *testing.T) {
 			for i, answer := range answers {
 				if best, ok := answer.Best(); !ok || best.ID != "engine-"+strconv.Itoa(i) {
 					t.Fatalf("answer %d is %+v", i, answer)
+				}
+			}
+		})
+	}
+}
+
+// TestSplit holds that no call is larger than an index reads, and that no query is
+// lost between calls.
+func TestSplit(t *testing.T) {
+	cases := map[string]struct {
+		queries, blocks int
+		want            []int
+	}{
+		"short chains":    {600, 1, []int{256, 256, 88}},
+		"long chains":     {20, 1 << 17, []int{7, 7, 6}},
+		"longest chains":  {2, MaxTokens, []int{1, 1}},
+		"nothing to send": {0, 1, nil},
+	}
+	// What package indexserver reads unless it is told otherwise.
+	const readable = 12 << 20
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			queries := numbered(tc.queries, tc.blocks)
+			for i := range queries {
+				queries[i].BlockSize = 16
+			}
+			var sizes, positions []int
+			for _, part := range split(queries, make([]Answer, len(queries))) {
+				if size := proto.Size(part.question.request); size > readable {
+					t.Errorf("a call has %d bytes", size)
+				}
+				sizes = append(sizes, len(part.question.request.GetRequests()))
+				positions = append(positions, part.positions...)
+			}
+			if diff := cmp.Diff(tc.want, sizes); diff != "" {
+				t.Errorf("lookups per call (-want +got):\n%s", diff)
+			}
+			for i, position := range positions {
+				if i != position {
+					t.Fatalf("query %d is sent as number %d", position, i)
 				}
 			}
 		})

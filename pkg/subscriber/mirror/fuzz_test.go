@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"inferencecache.io/inference-cache/pkg/kvevents"
+	"inferencecache.io/inference-cache/test/mutation"
 )
 
 // dice makes choices out of bytes, so that a fuzzer can search among histories.
@@ -128,10 +129,11 @@ func (d *dice) play(t testing.TB) {
 }
 
 func FuzzMirror(f *testing.F) {
+	corpus := mutation.New(f, 5000)
 	for seed := range uint64(8) {
-		f.Add(randomBytes(seed, 200))
+		corpus.Add(randomBytes(seed, 200))
 	}
-	f.Fuzz(func(t *testing.T, history []byte) { (&dice{bytes: history}).play(t) })
+	corpus.Fuzz(func(t *testing.T, history []byte) { (&dice{bytes: history}).play(t) })
 }
 
 func TestRandomHistories(t *testing.T) {

@@ -9,6 +9,7 @@ import (
 	"context"
 	"errors"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	pb "inferencecache.io/inference-cache/pkg/generated/proto/inferencecache/v1alpha1"
@@ -22,6 +23,8 @@ var ErrClosed = errors.New("the lookup client is closed")
 type Client struct {
 	options Options
 	members *members
+	// hedges counts the replicas that are being asked because another one is slow.
+	hedges atomic.Int64
 	// ctx ends with Close.
 	ctx   context.Context
 	close func()

@@ -182,6 +182,8 @@ func (l *lane) over() bool {
 
 // lanePace opens and closes the lanes of one peer. It belongs to one goroutine.
 type lanePace struct {
+	// life is how long a lane is used.
+	life        time.Duration
 	pause, next time.Duration
 	begun       time.Time
 }
@@ -201,7 +203,7 @@ func (l *lanePace) keep(p *peer) {
 		if current.answered.Load() {
 			l.pause = 0
 		}
-		if !current.over() && time.Since(current.opened) < laneLife {
+		if !current.over() && time.Since(current.opened) < l.life {
 			return
 		}
 	}

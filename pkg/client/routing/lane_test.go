@@ -139,8 +139,7 @@ func TestOldLane(t *testing.T) {
 	go func() { underway <- client.Lookup(t.Context(), aQuery()) }()
 	<-asked
 	p := peerOf(client, index)
-	old.opened = old.opened.Add(-2 * laneLife)
-	new(lanePace).keep(p)
+	new(lanePace).keep(p) // to which every stream is old
 	if p.lane.Load() == old {
 		t.Fatal("the old stream stays")
 	}
@@ -241,7 +240,7 @@ func TestLanePace(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer p.close()
-	var pace lanePace
+	pace := lanePace{life: laneLife}
 	pace.keep(p)
 	if p.lane.Load() != nil {
 		t.Error("a stream was opened to a replica that has not been heard")

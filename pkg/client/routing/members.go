@@ -94,9 +94,12 @@ func (m *members) follow(ctx context.Context) {
 	defer ticker.Stop()
 	for first := true; ; first = false {
 		found, err := m.resolve(ctx)
-		m.failure.Store(&err)
 		if ctx.Err() != nil {
 			return
+		}
+		// The first failure in a row is news; the others say the same.
+		if before := m.failure.Swap(&err); err != nil && (before == nil || *before == nil) {
+			m.options.Logger.Error(err, "The index cannot be found; its known addresses stay")
 		}
 		m.replace(ctx, found)
 		if first {
@@ -125,7 +128,6 @@ func (m *members) resolve(ctx context.Context) (found map[string]string, err err
 		ips, err := m.options.Resolver.LookupNetIP(ctx, "ip", host)
 		if err != nil {
 			failures = append(failures, err)
-			m.options.Logger.Error(err, "The index cannot be found; its known addresses stay", "host", host)
 			for _, p := range *m.current.Load() {
 				if p.host == host {
 					found[p.address] = host

@@ -117,7 +117,7 @@ func (p *peer) close() {
 func (p *peer) run() {
 	ticker := time.NewTicker(p.options.HealthInterval)
 	defer ticker.Stop()
-	var lanes lanePace
+	lanes := lanePace{life: laneLife}
 	for {
 		p.check()
 		lanes.keep(p)

@@ -47,7 +47,8 @@ type Query struct {
 
 	// BlockSize is the number of tokens in a block of the engines. For TokenIDs,
 	// 0 lets the index hash them with every block size that it has learned; more
-	// hashes them here. For Chain it is optional.
+	// hashes them here, unless they fill no block. For Chain it is optional. A
+	// tenant whose policy ignores chains wants the ids.
 	BlockSize int
 	// Salt separates equal prompts. It applies to TokenIDs and Text; a Chain has
 	// it inside.

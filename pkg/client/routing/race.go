@@ -21,6 +21,10 @@ import (
 // an answer one more replica is asked.
 const paces = 4
 
+// maxHedges is how many replicas may be asked at a time only because another one is
+// slow. When all of them are, asking twice makes it worse.
+const maxHedges = 16
+
 // errLate is why a replica is put last that did not answer in time.
 var errLate = errors.New("no answer in time")
 
@@ -60,7 +64,7 @@ func race[T any](ctx context.Context, c *Client, q question[T]) (T, error) {
 	r := &running[T]{client: c, question: q, candidates: candidates, replies: make(chan reply[T], len(candidates))}
 	pace := time.NewTicker(paceOf(ctx))
 	defer pace.Stop()
-	r.ask(ctx)
+	r.ask(ctx, nil)
 	for r.open > 0 {
 		select {
 		case got := <-r.replies:
@@ -68,7 +72,7 @@ func race[T any](ctx context.Context, c *Client, q question[T]) (T, error) {
 				return got.answer, nil
 			}
 		case <-pace.C:
-			r.ask(ctx)
+			r.hedge(ctx)
 		case <-ctx.Done():
 			r.overtaken(len(r.runners))
 			return r.result(ctx)
@@ -92,9 +96,14 @@ type running[T any] struct {
 }
 
 // ask asks the next candidate. With an incomplete answer at hand, only one that may
-// know more is worth the wait.
-func (r *running[T]) ask(ctx context.Context) {
+// know more is worth the wait. What is done is called when the candidate has
+// replied, or now when none is asked.
+func (r *running[T]) ask(ctx context.Context, done func()) {
+	if done == nil {
+		done = func() {}
+	}
 	if len(r.candidates) == 0 || (r.second != nil && standing(r.candidates[0].standing.Load()) > unknown) {
+		done()
 		return
 	}
 	p := r.candidates[0]
@@ -105,8 +114,19 @@ func (r *running[T]) ask(ctx context.Context) {
 	p.inFlight.Add(1)
 	r.question.start(ctx, p, func(answer T, err error) {
 		p.inFlight.Add(-1)
+		done()
 		r.replies <- reply[T]{runner: index, answer: answer, err: err}
 	})
+}
+
+// hedge asks the next candidate because those before it are slow.
+func (r *running[T]) hedge(ctx context.Context) {
+	hedges := &r.client.hedges
+	if hedges.Add(1) > maxHedges {
+		hedges.Add(-1)
+		return
+	}
+	r.ask(ctx, func() { hedges.Add(-1) })
 }
 
 // take looks at a reply and tells whether its answer decides the race.
@@ -116,7 +136,7 @@ func (r *running[T]) take(ctx context.Context, got reply[T]) bool {
 	of.done = true
 	if got.err != nil {
 		r.fail(of.peer, got.err)
-		r.ask(ctx)
+		r.ask(ctx, nil)
 		return false
 	}
 	complete := r.question.complete(got.answer)
@@ -126,7 +146,7 @@ func (r *running[T]) take(ctx context.Context, got reply[T]) bool {
 		return true
 	}
 	r.second = &got.answer
-	r.ask(ctx)
+	r.ask(ctx, nil)
 	return false
 }
 

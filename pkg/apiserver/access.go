@@ -14,14 +14,12 @@ import (
 
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
-	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apiserver/pkg/authentication/authenticator"
 	"k8s.io/apiserver/pkg/authentication/serviceaccount"
 	"k8s.io/apiserver/pkg/authentication/user"
 	"k8s.io/apiserver/pkg/authorization/authorizer"
 
 	"inferencecache.io/inference-cache/pkg/apis/inferencecache/v1alpha1"
-	listers "inferencecache.io/inference-cache/pkg/generated/listers/inferencecache/v1alpha1"
 	"inferencecache.io/inference-cache/pkg/index"
 	"inferencecache.io/inference-cache/pkg/indexserver"
 )
@@ -63,7 +61,8 @@ func (t tokens) Authenticate(ctx context.Context, token string) (indexserver.Ide
 // tenant's namespace may ask about that tenant.
 type clusterAccess struct {
 	authorizer authorizer.Authorizer
-	tenants    listers.CacheTenantLister
+	// namespaceOf returns the namespace that a tenant belongs to.
+	namespaceOf func(tenant string) string
 }
 
 // MayReport implements indexserver.Authorizer.
@@ -79,11 +78,7 @@ func (a clusterAccess) MayReport(_ context.Context, who indexserver.Identity, he
 	if pods[0] != hello.Holder.Pod || namespace != hello.Holder.Namespace {
 		return fmt.Errorf("the token of Pod %s/%s may not report for Pod %s/%s", namespace, pods[0], hello.Holder.Namespace, hello.Holder.Pod)
 	}
-	owner, err := a.namespaceOf(hello.Tenant)
-	if err != nil {
-		return err
-	}
-	if owner != namespace {
+	if owner := a.namespaceOf(hello.Tenant); owner != namespace {
 		return fmt.Errorf("tenant %s does not belong to namespace %s", hello.Tenant, namespace)
 	}
 	return nil
@@ -100,11 +95,7 @@ func (a clusterAccess) MayLookup(ctx context.Context, who indexserver.Identity, 
 		ResourceRequest: true,
 	}
 	if tenant != "" {
-		namespace, err := a.namespaceOf(tenant)
-		if err != nil {
-			return err
-		}
-		attributes.Namespace = namespace
+		attributes.Namespace = a.namespaceOf(tenant)
 	}
 	decision, reason, err := a.authorizer.Authorize(ctx, attributes)
 	switch {
@@ -115,19 +106,4 @@ func (a clusterAccess) MayLookup(ctx context.Context, who indexserver.Identity, 
 	default:
 		return errors.New(strings.TrimSpace("creating routelookups in the tenant's namespace is not allowed " + reason))
 	}
-}
-
-// namespaceOf returns the namespace that a tenant belongs to: that of the
-// CacheTenant which claims the id, else the namespace of the same name.
-func (a clusterAccess) namespaceOf(tenant string) (string, error) {
-	all, err := a.tenants.List(labels.Everything())
-	if err != nil {
-		return "", status.Errorf(codes.Unavailable, "list tenants: %v", err)
-	}
-	for _, t := range all {
-		if t.Spec.TenantID == tenant {
-			return t.Namespace, nil
-		}
-	}
-	return tenant, nil
 }

@@ -13,12 +13,8 @@ import (
 
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apiserver/pkg/authorization/authorizer"
-	"k8s.io/client-go/tools/cache"
 
-	"inferencecache.io/inference-cache/pkg/apis/inferencecache/v1alpha1"
-	listers "inferencecache.io/inference-cache/pkg/generated/listers/inferencecache/v1alpha1"
 	"inferencecache.io/inference-cache/pkg/index"
 	"inferencecache.io/inference-cache/pkg/indexserver"
 )
@@ -27,12 +23,9 @@ import (
 // acme, and in which rights are decided by authorize.
 func access(t *testing.T, authorize authorizer.AuthorizerFunc) clusterAccess {
 	t.Helper()
-	store := cache.NewIndexer(cache.MetaNamespaceKeyFunc, cache.Indexers{cache.NamespaceIndex: cache.MetaNamespaceIndexFunc})
-	tenant := &v1alpha1.CacheTenant{ObjectMeta: metav1.ObjectMeta{Namespace: "team-a", Name: "t"}, Spec: v1alpha1.CacheTenantSpec{TenantID: "acme"}}
-	if err := store.Add(tenant); err != nil {
-		t.Fatal(err)
-	}
-	return clusterAccess{authorizer: authorize, tenants: listers.NewCacheTenantLister(store)}
+	tenancy := &tenancy{}
+	tenancy.claimed.Store("acme", &claim{namespace: "team-a"})
+	return clusterAccess{authorizer: authorize, namespaceOf: tenancy.namespaceOf}
 }
 
 func TestMayReport(t *testing.T) {

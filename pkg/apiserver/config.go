@@ -20,6 +20,7 @@ import (
 	"inferencecache.io/inference-cache/pkg/apis/inferencecache"
 	"inferencecache.io/inference-cache/pkg/apis/inferencecache/v1alpha1"
 	"inferencecache.io/inference-cache/pkg/registry/inferencecache/cachetenant"
+	"inferencecache.io/inference-cache/pkg/routing"
 )
 
 // StorageVersion decides that objects of the group are stored in v1alpha1. The
@@ -48,6 +49,8 @@ type ExtraConfig struct {
 	Standalone bool
 	// Namespaces knows the namespaces of the cluster; nil without a cluster.
 	Namespaces cachetenant.Namespaces
+	// Tokenizer reads prompts that come as text; nil leaves them unread.
+	Tokenizer routing.Tokenizer
 	// Rights is the check of what this server may do in the cluster; nil without a
 	// cluster.
 	Rights *RightsCheck

@@ -7,12 +7,14 @@ package apiserver
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 
 	"k8s.io/apimachinery/pkg/types"
 	genericapiserver "k8s.io/apiserver/pkg/server"
 	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/cache"
 	"k8s.io/klog/v2"
 
 	"inferencecache.io/inference-cache/pkg/apiserver/livedata"
@@ -29,6 +31,7 @@ type live struct {
 	grpc      *indexserver.Server
 	data      registry.LiveData
 	informers externalversions.SharedInformerFactory
+	tenancy   *tenancy
 }
 
 // newLive builds the index and what reads and writes it. The objects of our own
@@ -41,21 +44,26 @@ func newLive(ctx context.Context, extra *ExtraConfig, generic *genericapiserver.
 	}
 	informers := externalversions.NewSharedInformerFactory(client, 0)
 	kinds := informers.Inferencecache().V1alpha1()
-	backends, tenants := kinds.CacheBackends().Lister(), kinds.CacheTenants().Lister()
+	backends := kinds.CacheBackends().Lister()
 	// A lister alone does not make its informer run.
 	kinds.CacheBackends().Informer()
-	kinds.CacheTenants().Informer()
 
+	idx := index.New(index.Options{Secret: rand.Uint64()}, extra.Clock.Now())
+	tenancy, err := newTenancy(kinds, idx)
+	if err != nil {
+		return nil, err
+	}
 	var access indexserver.Authorizer = indexserver.AllowAll{}
 	if !extra.Standalone {
-		access = clusterAccess{authorizer: generic.Authorization.Authorizer, tenants: tenants}
+		access = clusterAccess{authorizer: generic.Authorization.Authorizer, namespaceOf: tenancy.namespaceOf}
 	}
-	idx := index.New(index.Options{Secret: rand.Uint64()}, extra.Clock.Now())
 	server, err := indexserver.New(indexserver.Config{
 		Index:         idx,
 		Name:          extra.Name,
 		Authenticator: tokens{generic.Authentication.Authenticator},
 		Authorizer:    access,
+		Policies:      tenancy,
+		Tokenizer:     extra.Tokenizer,
 		TLS:           servingTLS(generic.SecureServing),
 		Clock:         extra.Clock,
 		Registerer:    extra.Metrics,
@@ -68,11 +76,12 @@ func newLive(ctx context.Context, extra *ExtraConfig, generic *genericapiserver.
 	return &live{
 		grpc:      server,
 		informers: informers,
+		tenancy:   tenancy,
 		data: registry.LiveData{
 			Observer:  livedata.Observer{Source: source},
 			Snapshots: livedata.SnapshotLister{Source: source},
 			Index:     livedata.NewIndexReader(source, backendUID(backends)),
-			Routes:    livedata.Lookuper{Source: source},
+			Routes:    livedata.Lookuper{Source: source, Router: server},
 		},
 	}, nil
 }
@@ -96,12 +105,18 @@ func backendUID(backends listers.CacheBackendLister) func(types.NamespacedName) 
 	}
 }
 
+// errTenancyNotSynced is seen by nobody: the wait for it ends with the server.
+var errTenancyNotSynced = errors.New("policies and tenants were not read")
+
 // startInformers is a post-start hook. Readiness waits for it, so that the first
 // answer after a start knows the objects as well as any later one. A server that
 // is stopped meanwhile is no failure, which the library would end the process for.
 func (l *live) startInformers(hook genericapiserver.PostStartHookContext) error {
 	l.informers.StartWithContext(hook)
 	err := l.informers.WaitForCacheSyncWithContext(hook).AsError()
+	if err == nil && !cache.WaitForCacheSync(hook.Done(), l.tenancy.hasSynced) {
+		err = errTenancyNotSynced
+	}
 	if hook.Err() != nil {
 		return nil
 	}

@@ -6,6 +6,7 @@ SPDX-License-Identifier: Apache-2.0
 package livedata
 
 import (
+	"context"
 	"testing"
 	"time"
 
@@ -14,6 +15,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	"inferencecache.io/inference-cache/pkg/index"
+	"inferencecache.io/inference-cache/pkg/routing"
 )
 
 // epochStart is when every fixture begins.
@@ -37,6 +39,19 @@ func newFixture(t testing.TB) *fixture {
 
 func (f *fixture) source() Source {
 	return Source{Index: f.index, Name: "replica-a", Clock: clock.WithTicker(f.clock)}
+}
+
+// lookuper answers from the fixture.
+func (f *fixture) lookuper() Lookuper {
+	return Lookuper{Source: f.source(), Router: router{routing.New(routing.Config{Index: f.index})}}
+}
+
+// router stands for the index server.
+type router struct{ *routing.Router }
+
+func (r router) Lookup(ctx context.Context, q *routing.Request) routing.Response {
+	q.Now = epochStart
+	return r.Route(ctx, q)
 }
 
 // engine is a holder of the fixture with an open session.

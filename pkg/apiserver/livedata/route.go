@@ -21,9 +21,19 @@ import (
 	"inferencecache.io/inference-cache/pkg/routing"
 )
 
-// Lookuper answers routelookups with what LookupRoute would.
+// Router answers and counts lookups, under the policy of their tenant.
+type Router interface {
+	Lookup(ctx context.Context, r *routing.Request) routing.Response
+}
+
+// Lookuper answers routelookups with what LookupRoute would, and always with the
+// reasoning: people ask to understand. That they ask is no use of what they find,
+// so it does not keep blocks from being evicted.
 type Lookuper struct {
 	Source
+
+	// Router is what LookupRoute asks as well.
+	Router Router
 }
 
 var _ routelookup.Lookuper = Lookuper{}
@@ -36,7 +46,7 @@ func (l Lookuper) Lookup(ctx context.Context, namespace string, lookup *inferenc
 		return err
 	}
 	now := l.Clock.Now()
-	answer := routing.Route(ctx, l.Index, request)
+	answer := l.Router.Lookup(ctx, request)
 	lookup.Status = inferencecache.RouteLookupStatus{
 		Reason:     inferencecache.RouteReason(answer.Reason),
 		Tokens:     int64(answer.PromptTokens),
@@ -60,7 +70,8 @@ func routeRequest(namespace string, spec *inferencecache.RouteLookupSpec) (*rout
 		Adapter:    spec.AdapterID,
 		Salt:       spec.CacheSalt,
 		TopK:       int(ptr.Deref(spec.TopK, 0)),
-		Explain:    spec.Explain,
+		Explain:    true,
+		Quiet:      true,
 	}
 	if r.Tenant == "" {
 		r.Tenant = namespace
@@ -107,7 +118,7 @@ func candidate(r *routing.Replica) inferencecache.RouteCandidate {
 		Exact:         r.Exact,
 		Inferred:      r.Inferred,
 		State:         stateOf(r.State),
-		Score:         strconv.FormatFloat(r.Score, 'f', -1, 64),
+		Score:         strconv.FormatFloat(r.Score, 'f', -1, 32),
 		Explanation:   r.Explanation,
 	}
 	if r.Tokens > 0 {

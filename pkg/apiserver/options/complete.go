@@ -15,6 +15,7 @@ import (
 	genericoptions "k8s.io/apiserver/pkg/server/options"
 
 	"inferencecache.io/inference-cache/pkg/apiserver/standalone"
+	"inferencecache.io/inference-cache/pkg/tokenizer"
 )
 
 // Complete fills in the defaults that depend on other options.
@@ -61,6 +62,9 @@ func (o *Options) Validate() error {
 	}
 	if _, _, err := net.SplitHostPort(o.GRPCBindAddress); err != nil {
 		errs = append(errs, fmt.Errorf("--grpc-bind-address: must be host:port: %w", err))
+	}
+	if _, err := tokenizer.ParseEndpoints(o.Tokenizers); err != nil {
+		errs = append(errs, fmt.Errorf("--tokenizer: %w", err))
 	}
 	if o.Standalone {
 		errs = append(errs, o.validateStandalone()...)

@@ -24,6 +24,7 @@ import (
 	"inferencecache.io/inference-cache/pkg/apiserver/standalone"
 	"inferencecache.io/inference-cache/pkg/storage/dirlock"
 	"inferencecache.io/inference-cache/pkg/storage/embedded"
+	"inferencecache.io/inference-cache/pkg/tokenizer"
 )
 
 // Config opens what the server needs and returns its configuration. The options
@@ -51,6 +52,23 @@ func (o *Options) Config(ctx context.Context) (*apiserver.Config, error) {
 	return config, nil
 }
 
+// applyTokenizers makes the client of the tokenizers, when there are any.
+func (o *Options) applyTokenizers(config *apiserver.Config) error {
+	if len(o.Tokenizers) == 0 {
+		return nil
+	}
+	endpoints, err := tokenizer.ParseEndpoints(o.Tokenizers)
+	if err != nil {
+		return fmt.Errorf("--tokenizer: %w", err)
+	}
+	client, err := tokenizer.New(endpoints)
+	if err != nil {
+		return fmt.Errorf("--tokenizer: %w", err)
+	}
+	config.Extra.Tokenizer = client
+	return nil
+}
+
 // fill applies the options to config. The data directory comes first: when two
 // servers are started by mistake, that is what the second one has to be told,
 // not that a port is taken.
@@ -62,6 +80,9 @@ func (o *Options) fill(ctx context.Context, config *apiserver.Config) error {
 	}
 	generic.EffectiveVersion = apiserver.WithProgramVersion(generic.EffectiveVersion)
 	apiserver.ApplyOpenAPI(&generic.Config, o.codecs.Scheme, apiserver.Version())
+	if err := o.applyTokenizers(config); err != nil {
+		return err
+	}
 
 	recommended := o.recommended()
 	if err := o.openStorage(ctx, config, recommended.Etcd); err != nil {

@@ -54,6 +54,9 @@ type Options struct {
 	// GRPCBindAddress is host:port of the gRPC server. Port 0 takes a free one.
 	GRPCBindAddress string
 
+	// Tokenizers say where prompts that come as text are tokenised, as model=url.
+	Tokenizers []string
+
 	// ServerRun has timeouts, request limits and shutdown behaviour, which are
 	// not part of the recommended options.
 	ServerRun *genericoptions.ServerRunOptions

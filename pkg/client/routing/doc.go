@@ -28,7 +28,7 @@ SPDX-License-Identifier: Apache-2.0
 // every few seconds, because the kubelet replaces both.
 //
 // Lookups of ordinary size share one stream per connection, which costs client and
-// server together less than half of what a call of its own does. Large ones, those
+// server together about half of what a call of its own does. Large ones, those
 // with text, and all of them while there is no stream, are calls of their own.
 //
 // Token ids can be hashed here ([Query.BlockSize]); then they do not leave the

@@ -10,16 +10,21 @@ import "sync/atomic"
 // unit is one group of one holder in one directory.
 type unit struct {
 	number  uint32
-	group   Group
+	plan    plan
 	session *Session
 	holding *holding
 	// alone units are full groups of holders that have no other group.
 	alone atomic.Bool
 }
 
-// visible reports whether the unit belongs to what its holder has now, rather
-// than to a snapshot on its way or to what was before.
-func (u *unit) visible() bool { return u.session.current.Load() == u.holding }
+// seat is where readers find a unit by its number.
+type seat struct {
+	// unit is nil when it has retired.
+	unit atomic.Pointer[unit]
+	// shown is the unit's session once the unit belongs to what its holder has now,
+	// rather than to a snapshot on its way.
+	shown atomic.Pointer[Session]
+}
 
 // directory has the blocks of one size.
 type directory struct {
@@ -34,8 +39,8 @@ type directory struct {
 	waiting map[uint64][]uint32
 	// adrift counts the runs in waiting.
 	adrift atomic.Int64
-	// units by number; one that has retired is nil.
-	units atomic.Pointer[[]atomic.Pointer[unit]]
+	// seats of the units by number.
+	seats atomic.Pointer[[]seat]
 	// grouped counts the units that are not alone.
 	grouped   atomic.Int64
 	unitCount uint32
@@ -47,41 +52,48 @@ func newDirectory(x *Index, f *family, blockSize uint32) *directory {
 	d := &directory{
 		arena: &x.arena, family: f, blockSize: blockSize, table: newTable(&x.arena, x.options.Secret), waiting: map[uint64][]uint32{},
 	}
-	d.units.Store(&[]atomic.Pointer[unit]{})
+	d.seats.Store(&[]seat{})
 	return d
 }
 
 // unit returns the unit of a number, nil for one that has retired.
-func (d *directory) unit(number uint32) *unit { return (*d.units.Load())[number].Load() }
+func (d *directory) unit(number uint32) *unit { return (*d.seats.Load())[number].unit.Load() }
 
 // addUnit gives a group of a holding its number.
 func (d *directory) addUnit(h *holding, group Group) *unit {
-	u := &unit{group: group, session: h.session, holding: h}
+	u := &unit{plan: plan{group, group.need(), group.unsure()}, session: h.session, holding: h}
 	if n := len(d.freeUnits); n > 0 {
 		u.number, d.freeUnits = d.freeUnits[n-1], d.freeUnits[:n-1]
 	} else {
 		u.number = d.unitCount
 		d.unitCount++
 	}
-	units := *d.units.Load()
-	if int(u.number) >= len(units) {
-		grown := make([]atomic.Pointer[unit], max(8, 2*len(units)))
-		for i := range units {
-			grown[i].Store(units[i].Load())
+	seats := *d.seats.Load()
+	if int(u.number) >= len(seats) {
+		grown := make([]seat, max(8, 2*len(seats)))
+		for i := range seats {
+			grown[i].unit.Store(seats[i].unit.Load())
+			grown[i].shown.Store(seats[i].shown.Load())
 		}
-		d.units.Store(&grown)
-		units = grown
+		d.seats.Store(&grown)
+		seats = grown
 	}
 	u.alone.Store(u.isAlone())
 	if !u.alone.Load() {
 		d.grouped.Add(1)
 	}
-	units[u.number].Store(u)
+	seats[u.number].unit.Store(u)
+	if h.session.current.Load() == h {
+		seats[u.number].shown.Store(h.session)
+	}
 	return u
 }
 
+// show makes a unit visible.
+func (d *directory) show(u *unit) { (*d.seats.Load())[u.number].shown.Store(u.session) }
+
 func (u *unit) isAlone() bool {
-	return u.group.Kind == FullGroup && len(u.holding.declared.groups) == 1
+	return u.plan.Kind == FullGroup && len(u.holding.declared.groups) == 1
 }
 
 // regroup looks again whether a unit is its holder's only group.
@@ -98,7 +110,9 @@ func (d *directory) regroup(u *unit) {
 
 // retire ends a unit at once for every reader. What it had is swept later.
 func (d *directory) retire(u *unit) {
-	(*d.units.Load())[u.number].Store(nil)
+	seat := &(*d.seats.Load())[u.number]
+	seat.unit.Store(nil)
+	seat.shown.Store(nil)
 	if !u.alone.Load() {
 		d.grouped.Add(-1)
 	}

@@ -75,6 +75,13 @@ func (h *holding) regroup() {
 	}
 }
 
+// show makes a holding that came as a snapshot visible.
+func (h *holding) show() {
+	for key, u := range h.units {
+		key.directory.show(u)
+	}
+}
+
 // mask is what the holder has of a block over all groups.
 func (s *shelf) mask(d *directory, p place) uint16 {
 	r := d.run(p.run)

@@ -50,6 +50,43 @@ func BenchmarkLookup(b *testing.B) {
 	}
 }
 
+// BenchmarkLookupOfTwoGroups has a window group whose blocks lie at the end of
+// what each holder has.
+func BenchmarkLookupOfTwoGroups(b *testing.B) {
+	const holders, blocks, window = 64, 1024, 64
+	x := New(Options{}, start)
+	chain := make([]uint64, blocks)
+	for i := range chain {
+		chain[i] = uint64(i+1) * 0x9e3779b97f4a7c15
+	}
+	groups := []Group{fullGroup, {Index: 1, Kind: WindowGroup, Window: window*16 + 1, BlockSize: 16}}
+	for i := range holders {
+		s, _, err := x.Open(helloOf(fmt.Sprintf("pod-%04d", i), 1), start)
+		if err != nil {
+			b.Fatal(err)
+		}
+		end := blocks * (i + 1) / holders
+		first := max(0, end-window)
+		last := Change{Op: Store, GroupIndex: 1, Depth: uint32(first), HasParent: first > 0, Hashes: chain[first:end]}
+		if first > 0 {
+			last.Parent = chain[first-1]
+		}
+		changes := append(declare(groups...), Change{Op: Store, Hashes: chain[:end]}, last)
+		if _, err := x.Delta(s, 1, changes, start, start); err != nil {
+			b.Fatal(err)
+		}
+	}
+	q := Query{Tenant: "ns", Model: "m", Chains: []Chain{{16, chain}}}
+	var dst []Hit
+	b.ReportAllocs()
+	for b.Loop() {
+		dst, _ = x.Lookup(&q, dst[:0])
+	}
+	if len(dst) != holders || dst[5].Tokens == 0 {
+		b.Fatalf("%d hits", len(dst))
+	}
+}
+
 func BenchmarkStoreRemove(b *testing.B) {
 	x := New(Options{}, start)
 	s, _, err := x.Open(helloOf("a", 1), start)

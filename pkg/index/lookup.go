@@ -8,6 +8,7 @@ package index
 import (
 	"math"
 	"runtime"
+	"slices"
 	"sync"
 )
 
@@ -146,23 +147,25 @@ func (q *Query) hashes(size uint32) []uint64 {
 func (sc *scratch) hits(f *family, unsure []*Session, dst []Hit) []Hit {
 	sc.nextTurn()
 	sc.chain = sc.chain[:0]
+	dst = slices.Grow(dst, len(sc.reaches))
 	for i := range sc.reaches {
 		r := &sc.reaches[i]
-		u := sc.prompts[r.prompt].directory.unit(r.unit)
-		if u == nil || !u.visible() {
+		d := sc.prompts[r.prompt].directory
+		s := (*d.seats.Load())[r.unit].shown.Load()
+		if s == nil {
 			continue
 		}
 		if r.alone {
-			dst = append(dst, r.hit(u))
+			dst = append(dst, r.hit(s, d.blockSize))
 			if len(unsure) > 0 {
-				sc.mark(u.session)
+				sc.mark(s)
 			}
 			continue
 		}
-		m, known := sc.mark(u.session)
+		m, known := sc.mark(s)
 		if !known {
 			m.at = none
-			sc.chain = append(sc.chain, u.session)
+			sc.chain = append(sc.chain, s)
 		}
 		r.next, m.at = m.at, int32(i)
 	}
@@ -195,7 +198,14 @@ func (sc *scratch) mark(s *Session) (m *mark32, known bool) {
 
 // hit applies the reuse rules of a holder's groups.
 func (sc *scratch) hit(f *family, s *Session, from int32) (Hit, bool) {
-	r := sc.rules(f, s.current.Load().plans.all(), from)
+	plans := s.current.Load().plans.all()
+	if blocks, ok := sc.simple(len(plans), from); ok {
+		size := int64(sc.prompts[sc.reaches[from].prompt].directory.blockSize)
+		return Hit{
+			Session: s, Tokens: int32(min(int64(blocks)*size, math.MaxInt32)), Blocks: blocks, Tiers: [3]int32{blocks, 0, 0}, Exact: s.Exact(),
+		}, blocks > 0
+	}
+	r := sc.rules(f, plans, from)
 	if len(r.groups) == 0 {
 		return Hit{}, false
 	}
@@ -215,9 +225,9 @@ func (sc *scratch) hit(f *family, s *Session, from int32) (Hit, bool) {
 }
 
 // hit is the rule of an engine with one full-attention group, which most have.
-func (r *reach) hit(u *unit) Hit {
+func (r *reach) hit(s *Session, blockSize uint32) Hit {
 	return Hit{
-		Session: u.session, Tokens: int32(min(int64(r.depth[1])*int64(u.group.BlockSize), math.MaxInt32)), Blocks: r.depth[1], Tiers: r.tiers,
-		Inferred: r.depth[1] > r.depth[0], Exact: r.depth[2] == r.depth[0] && u.session.Exact(),
+		Session: s, Tokens: int32(min(int64(r.depth[1])*int64(blockSize), math.MaxInt32)), Blocks: r.depth[1], Tiers: r.tiers,
+		Inferred: r.depth[1] > r.depth[0], Exact: r.depth[2] == r.depth[0] && s.Exact(),
 	}
 }

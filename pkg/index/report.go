@@ -140,6 +140,7 @@ func (x *Index) stage(s *Session, c Chunk, now time.Time) error {
 func (x *Index) promote(s *Session, now time.Time) {
 	x.reshape(func() {
 		old := s.current.Swap(s.staged.holding)
+		s.staged.holding.show()
 		x.dropHolding(old)
 	})
 	s.sequence = s.staged.sequence

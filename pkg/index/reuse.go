@@ -61,7 +61,7 @@ func (sc *scratch) rules(f *family, plans []plan, from int32) rules {
 		for at := from; at != none; at = sc.reaches[at].next {
 			c := &sc.reaches[at]
 			p := &sc.prompts[c.prompt]
-			if u := p.directory.unit(c.unit); u == nil || u.group.Index != g.Index || int(p.directory.blockSize) != size {
+			if c.group != g.Index || int(p.directory.blockSize) != size {
 				continue
 			}
 			rule.depth, rule.parts, blocks, scanned = c.depth, c.last, len(p.hashes), true
@@ -126,7 +126,7 @@ func (sc *scratch) reusable(r *rules, mask uint16, level int) int {
 			if g.full || (g.unsure && mask&possibleMask != 0) {
 				continue
 			}
-			if next = sc.lower(g, tokens, mask); next < tokens {
+			if next = int(sc.lower(g.parts, int32(tokens/g.size), g.need, mask)) * g.size; next < tokens {
 				break
 			}
 		}
@@ -138,14 +138,14 @@ func (sc *scratch) reusable(r *rules, mask uint16, level int) int {
 	return 0
 }
 
-// lower returns tokens when the rule holds there, else the largest smaller number
-// at which the block that is missing is no longer needed.
-func (sc *scratch) lower(g *groupRule, tokens int, mask uint16) int {
-	end := int32(tokens / g.size)
-	first := max(0, end-g.need)
+// lower returns end when the need blocks before it are there, else the largest
+// smaller end for which the block that is missing is no longer needed. The parts
+// go back from the one given.
+func (sc *scratch) lower(parts, end, need int32, mask uint16) int32 {
+	first := max(0, end-need)
 	// missing is the end of the blocks that were not seen yet, last first.
 	missing := end
-	for at := g.parts; at != none && missing > first; at = sc.parts[at].before {
+	for at := parts; at != none && missing > first; at = sc.parts[at].before {
 		p := &sc.parts[at]
 		if p.start >= missing || p.mask&mask == 0 {
 			continue
@@ -155,23 +155,53 @@ func (sc *scratch) lower(g *groupRule, tokens int, mask uint16) int {
 		}
 		missing = p.start
 	}
-	if missing <= first {
-		return tokens
+	switch {
+	case missing <= first:
+		return end
+	case missing < end:
+		return missing - 1
 	}
-	if missing < end {
-		return int(missing-1) * g.size
-	}
-	return sc.held(g, end, mask) * g.size
+	return sc.held(parts, end, mask)
 }
 
 // held returns the largest number of blocks, up to end, of which the last is there.
-func (sc *scratch) held(g *groupRule, end int32, mask uint16) int {
-	for at := g.parts; at != none; at = sc.parts[at].before {
+func (sc *scratch) held(parts, end int32, mask uint16) int32 {
+	for at := parts; at != none; at = sc.parts[at].before {
 		if p := &sc.parts[at]; p.start < end && p.mask&mask != 0 {
-			return int(min(p.end, end))
+			return min(p.end, end)
 		}
 	}
 	return 0
+}
+
+// simple is the answer for a holder all of whose groups were met in one directory
+// with announced blocks in T1, which is the rule for engines with several groups:
+// the blocks that it reuses. It reports false for any other holder.
+func (sc *scratch) simple(groups int, from int32) (blocks int32, ok bool) {
+	prompt := sc.reaches[from].prompt
+	blocks = int32(len(sc.prompts[prompt].hashes))
+	for at := from; at != none; at = sc.reaches[at].next {
+		r := &sc.reaches[at]
+		if r.doubted || r.cold || r.prompt != prompt {
+			return 0, false
+		}
+		if r.full {
+			blocks = min(blocks, r.depth[0])
+		}
+		groups--
+	}
+	if groups != 0 {
+		return 0, false
+	}
+	for before := int32(none); before != blocks && blocks > 0; {
+		before = blocks
+		for at := from; at != none; at = sc.reaches[at].next {
+			if r := &sc.reaches[at]; !r.full {
+				blocks = min(blocks, sc.lower(r.last, blocks, r.need, announcedMask))
+			}
+		}
+	}
+	return blocks, true
 }
 
 // tiers returns the blocks of a prefix by the nearest tier that has them, in blocks

@@ -14,13 +14,15 @@ type reach struct {
 	depth [3]int32
 	// tiers are the blocks up to depth[1] by the nearest tier that has them.
 	tiers [3]int32
-	// last is the last part of what a unit that is not alone has of the chain.
-	last int32
+	// last is the last part of what a unit that is not alone has of the chain, group
+	// its group, and need what that demands: see plan. Full groups need no parts.
+	last, need int32
+	group      uint32
 	// next is another unit of the same holder.
-	next  int32
-	alone bool
-	// doubted reaches have blocks that were not announced, cold ones blocks that
-	// are not in T1.
+	next        int32
+	alone, full bool
+	// doubted reaches have blocks that were not announced, or an unknown rule; cold
+	// ones blocks that are not in T1.
 	doubted, cold bool
 }
 
@@ -92,7 +94,7 @@ func (sc *scratch) nextTurn() {
 // when the writer was in the way.
 func (sc *scratch) scan(d *directory, hashes []uint64) bool {
 	sc.nextTurn()
-	if n := len(*d.units.Load()); n > len(sc.marks) {
+	if n := len(*d.seats.Load()); n > len(sc.marks) {
 		sc.marks = append(sc.marks, make([]mark32, n-len(sc.marks))...)
 	}
 	sc.prompts = append(sc.prompts, prompt{d, hashes, 1})
@@ -142,7 +144,7 @@ func (sc *scratch) descend(d *directory, hashes []uint64) descent {
 		p, position = place{l.parent, l.parentOffset}, int(l.depth)-1
 	}
 	for i := len(sc.steps) - 1; i >= first; i-- {
-		if !sc.read(&sc.steps[i], 0, sc.steps[i].offset+1) {
+		if !sc.read(&sc.steps[i], 0, sc.steps[i].offset+1, i == len(sc.steps)-1, i == first) {
 			return disturbed
 		}
 	}
@@ -229,7 +231,7 @@ func (sc *scratch) walk(d *directory, hashes []uint64) bool {
 		}
 		s := step{sc.prompt, at.run, version, at.offset, l}
 		s.depth = uint32(i) - uint32(at.offset) // where this chain has it
-		if !sc.read(&s, at.offset, at.offset+uint16(n)) {
+		if !sc.read(&s, at.offset, at.offset+uint16(n), false, false) {
 			return false
 		}
 		i += n
@@ -254,14 +256,16 @@ func (sc *scratch) stable() bool {
 }
 
 // read takes the blocks from start to end−1 of a run. It reports false when the
-// run has changed since it was glanced at.
-func (sc *scratch) read(s *step, start, end uint16) bool {
+// run has changed since it was glanced at. In the first run of a scan no unit was
+// met before, and after the last one nobody asks which were.
+func (sc *scratch) read(s *step, start, end uint16, isFirst, isLast bool) bool {
 	d := sc.prompts[s.prompt].directory
 	list, steady := d.copyList(sc.list[:0], s.number, s.layout, s.version)
 	if sc.list = list; !steady {
 		return false
 	}
 	grouped := d.grouped.Load() > 0
+	unit, at := uint32(kids), int32(none)
 	for _, iv := range list {
 		number := unitOf(iv)
 		if number == kids {
@@ -276,17 +280,17 @@ func (sc *scratch) read(s *step, start, end uint16) bool {
 		}
 		// Depths wrap around where a walk begins behind the start of a run.
 		first := int32(s.depth + uint32(from))
-		m := &sc.marks[number]
-		if m.turn != sc.turn {
-			if first > 0 && !grouped {
-				continue
+		if number != unit || at == none {
+			unit, at = number, none
+			if m := &sc.marks[number]; !isFirst && m.turn == sc.turn {
+				at = m.at
+			} else if at = sc.meet(d, number, first, grouped); at != none && !isLast {
+				*m = mark32{sc.turn, at}
 			}
-			if m.at = sc.meet(d, number, first, grouped); m.at == none {
-				continue
-			}
-			m.turn = sc.turn
 		}
-		sc.extend(&sc.reaches[m.at], first, first+int32(to-from), maskOf(iv))
+		if at != none {
+			sc.extend(&sc.reaches[at], first, first+int32(to-from), maskOf(iv))
+		}
 	}
 	return true
 }
@@ -294,17 +298,21 @@ func (sc *scratch) read(s *step, start, end uint16) bool {
 // meet makes a reach for a unit that was not met before. A unit that is alone and
 // does not begin at the start of the chain has none.
 func (sc *scratch) meet(d *directory, number uint32, first int32, grouped bool) int32 {
-	alone := true
-	if grouped {
-		u := d.unit(number)
-		if u == nil {
+	if !grouped {
+		if first > 0 {
 			return none
 		}
-		if alone = u.alone.Load(); alone && first > 0 {
-			return none
-		}
+		sc.reaches = append(sc.reaches, reach{unit: number, prompt: sc.prompt, alone: true})
+		return int32(len(sc.reaches) - 1)
 	}
-	sc.reaches = append(sc.reaches, reach{unit: number, prompt: sc.prompt, last: none, next: none, alone: alone})
+	u := d.unit(number)
+	if u == nil || (first > 0 && u.alone.Load()) {
+		return none
+	}
+	sc.reaches = append(sc.reaches, reach{
+		unit: number, prompt: sc.prompt, last: none, next: none, alone: u.alone.Load(),
+		full: u.plan.Kind == FullGroup, need: int32(u.plan.need), group: u.plan.Index, doubted: u.plan.unsure,
+	})
 	return int32(len(sc.reaches) - 1)
 }
 

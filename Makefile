@@ -16,5 +16,5 @@ include $(addprefix hack/make/,demo.mk build.mk tools.mk test.mk fuzz.mk bench.m
 help: ## List the targets.
 	@awk 'BEGIN { FS = ":.*## " } \
 		/^##@ / { section = substr($$0, 5) } \
-		/^[a-z-]+:.*## / { lines[section] = lines[section] sprintf("  %-18s %s\n", $$1, $$2); if (!(section in seen)) { seen[section] = 1; order[++count] = section } } \
+		/^[a-z0-9-]+:.*## / { lines[section] = lines[section] sprintf("  %-18s %s\n", $$1, $$2); if (!(section in seen)) { seen[section] = 1; order[++count] = section } } \
 		END { for (i = 1; i <= count; i++) printf "%s%s\n%s", (i > 1 ? "\n" : ""), order[i], lines[order[i]] }' $(MAKEFILE_LIST)

@@ -25,3 +25,12 @@ soak: ## Let two servers and eight simulated engines live under load and faults 
 .PHONY: test-oracle
 test-oracle: ## Hold our validation of Pods against that of Kubernetes itself. Compiles much of Kubernetes.
 	cd hack/oracle && go test $(value TESTFLAGS) ./...
+
+# How long `make e2e-engine` drives engines, not counting their starts, and what
+# decides everything that it draws; 0 draws that too.
+E2ETIME ?= 10m
+E2ESEED ?= 0
+
+.PHONY: e2e-engine
+e2e-engine: ## Compare answers with a real vLLM for E2ETIME. Installs it once: 6 GB.
+	hack/e2e-engine.sh $(E2ETIME) $(E2ESEED) $(value TESTFLAGS)

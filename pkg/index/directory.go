@@ -61,7 +61,7 @@ func (d *directory) unit(number uint32) *unit { return (*d.seats.Load())[number]
 
 // addUnit gives a group of a holding its number.
 func (d *directory) addUnit(h *holding, group Group) *unit {
-	u := &unit{plan: plan{group, group.need(), group.unsure()}, session: h.session, holding: h}
+	u := &unit{plan: group.plan(), session: h.session, holding: h}
 	if n := len(d.freeUnits); n > 0 {
 		u.number, d.freeUnits = d.freeUnits[n-1], d.freeUnits[:n-1]
 	} else {

@@ -155,8 +155,9 @@ func (sc *scratch) hits(f *family, unsure []*Session, dst []Hit) []Hit {
 		if s == nil {
 			continue
 		}
-		if r.alone {
-			dst = append(dst, r.hit(s, d.blockSize))
+		if r.member == none {
+			dst = dst[:len(dst)+1]
+			r.hit(s, d.blockSize, &dst[len(dst)-1])
 			if len(unsure) > 0 {
 				sc.mark(s)
 			}
@@ -167,7 +168,7 @@ func (sc *scratch) hits(f *family, unsure []*Session, dst []Hit) []Hit {
 			m.at = none
 			sc.chain = append(sc.chain, s)
 		}
-		r.next, m.at = m.at, int32(i)
+		sc.members[r.member].next, m.at = m.at, int32(i)
 	}
 	for _, s := range sc.chain {
 		m, _ := sc.mark(s)
@@ -225,9 +226,10 @@ func (sc *scratch) hit(f *family, s *Session, from int32) (Hit, bool) {
 }
 
 // hit is the rule of an engine with one full-attention group, which most have.
-func (r *reach) hit(s *Session, blockSize uint32) Hit {
-	return Hit{
-		Session: s, Tokens: int32(min(int64(r.depth[1])*int64(blockSize), math.MaxInt32)), Blocks: r.depth[1], Tiers: r.tiers,
-		Inferred: r.depth[1] > r.depth[0], Exact: r.depth[2] == r.depth[0] && s.Exact(),
-	}
+func (r *reach) hit(s *Session, blockSize uint32, h *Hit) {
+	blocks := r.depth[1]
+	h.Session = s
+	h.Tokens, h.Blocks = int32(min(int64(blocks)*int64(blockSize), math.MaxInt32)), blocks
+	h.Tiers[0], h.Tiers[1], h.Tiers[2] = blocks-r.cold[0]-r.cold[1], r.cold[0], r.cold[1]
+	h.Exact, h.Inferred = r.depth[2] == r.depth[0] && s.Exact(), blocks > r.depth[0]
 }

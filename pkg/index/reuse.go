@@ -41,13 +41,23 @@ type plan struct {
 	unsure bool
 }
 
+func (g Group) plan() plan { return plan{g, g.need(), g.unsure()} }
+
 func planOf(groups []Group) []plan {
 	plans := make([]plan, len(groups))
 	for i, g := range groups {
-		plans[i] = plan{g, g.need(), g.unsure()}
+		plans[i] = g.plan()
 	}
 	return plans
 }
+
+// member is what a lookup notes first of a unit of the group.
+func (p *plan) member() member {
+	return member{last: none, next: none, group: p.Index, need: int32(p.need), full: p.Kind == FullGroup, doubted: p.unsure}
+}
+
+// memberOf is what there is of a reach whose unit is not alone.
+func (sc *scratch) memberOf(at int32) *member { return &sc.members[sc.reaches[at].member] }
 
 // rules collects the groups of a holder that live in this family. from is the
 // first of the holder's reaches.
@@ -58,14 +68,14 @@ func (sc *scratch) rules(f *family, plans []plan, from int32) rules {
 		size := int(g.BlockSize)
 		rule := groupRule{full: g.Kind == FullGroup, unsure: g.unsure, size: size, need: int32(g.need), parts: none}
 		blocks, scanned := 0, false
-		for at := from; at != none; at = sc.reaches[at].next {
-			c := &sc.reaches[at]
+		for at := from; at != none; at = sc.memberOf(at).next {
+			c, m := &sc.reaches[at], sc.memberOf(at)
 			p := &sc.prompts[c.prompt]
-			if c.group != g.Index || int(p.directory.blockSize) != size {
+			if m.group != g.Index || int(p.directory.blockSize) != size {
 				continue
 			}
-			rule.depth, rule.parts, blocks, scanned = c.depth, c.last, len(p.hashes), true
-			r.doubted, r.cold = r.doubted || c.doubted, r.cold || c.cold
+			rule.depth, rule.parts, blocks, scanned = c.depth, m.last, len(p.hashes), true
+			r.doubted, r.cold = r.doubted || m.doubted, r.cold || m.cold
 		}
 		if !scanned {
 			d := f.directory(g.BlockSize)
@@ -180,12 +190,12 @@ func (sc *scratch) held(parts, end int32, mask uint16) int32 {
 func (sc *scratch) simple(groups int, from int32) (blocks int32, ok bool) {
 	prompt := sc.reaches[from].prompt
 	blocks = int32(len(sc.prompts[prompt].hashes))
-	for at := from; at != none; at = sc.reaches[at].next {
-		r := &sc.reaches[at]
-		if r.doubted || r.cold || r.prompt != prompt {
+	for at := from; at != none; at = sc.memberOf(at).next {
+		r, m := &sc.reaches[at], sc.memberOf(at)
+		if m.doubted || m.cold || r.prompt != prompt {
 			return 0, false
 		}
-		if r.full {
+		if m.full {
 			blocks = min(blocks, r.depth[0])
 		}
 		groups--
@@ -195,9 +205,9 @@ func (sc *scratch) simple(groups int, from int32) (blocks int32, ok bool) {
 	}
 	for before := int32(none); before != blocks && blocks > 0; {
 		before = blocks
-		for at := from; at != none; at = sc.reaches[at].next {
-			if r := &sc.reaches[at]; !r.full {
-				blocks = min(blocks, sc.lower(r.last, blocks, r.need, announcedMask))
+		for at := from; at != none; at = sc.memberOf(at).next {
+			if m := sc.memberOf(at); !m.full {
+				blocks = min(blocks, sc.lower(m.last, blocks, m.need, announcedMask))
 			}
 		}
 	}

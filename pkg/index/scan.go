@@ -5,23 +5,34 @@ SPDX-License-Identifier: Apache-2.0
 
 package index
 
-// reach is how far the unbroken prefix of one unit goes.
+import "slices"
+
+// reach is how far the unbroken prefix of one unit goes. It is half a cache line:
+// a lookup writes one for each unit that has the start of the chain.
 type reach struct {
 	// unit by its number in the directory of a prompt.
 	unit   uint32
 	prompt int32
 	// depth in blocks, counting announced blocks, also inferred ones, also possible ones.
 	depth [3]int32
-	// tiers are the blocks up to depth[1] by the nearest tier that has them.
-	tiers [3]int32
-	// last is the last part of what a unit that is not alone has of the chain, group
-	// its group, and need what that demands: see plan. Full groups need no parts.
-	last, need int32
-	group      uint32
-	// next is another unit of the same holder.
-	next        int32
-	alone, full bool
-	// doubted reaches have blocks that were not announced, or an unknown rule; cold
+	// cold are the blocks up to depth[1] whose nearest tier is T2, and T3.
+	cold [2]int32
+	// member is what else there is of a unit that is not alone, none for others.
+	member int32
+}
+
+// member is what a lookup notes of a unit whose holder has several groups, or one
+// that is not full.
+type member struct {
+	// last is the last part of what the unit has of the chain.
+	last int32
+	// next is another reach of the same holder.
+	next int32
+	// group is the unit's group, and need what that demands: see plan.
+	group uint32
+	need  int32
+	full  bool
+	// doubted members have blocks that were not announced, or an unknown rule; cold
 	// ones blocks that are not in T1.
 	doubted, cold bool
 }
@@ -62,6 +73,7 @@ type scratch struct {
 	steps   []step
 	list    []interval
 	reaches []reach
+	members []member
 	parts   []part
 	// marks say which reach a unit of the directory that is being read has, when
 	// their turn is the current one. Sessions have marks of their own.
@@ -78,7 +90,8 @@ type mark32 struct {
 }
 
 func (sc *scratch) reset() {
-	sc.prompts, sc.steps, sc.reaches, sc.parts = sc.prompts[:0], sc.steps[:0], sc.reaches[:0], sc.parts[:0]
+	sc.prompts, sc.steps, sc.reaches = sc.prompts[:0], sc.steps[:0], sc.reaches[:0]
+	sc.members, sc.parts = sc.members[:0], sc.parts[:0]
 }
 
 // nextTurn makes every mark meaningless.
@@ -298,22 +311,26 @@ func (sc *scratch) read(s *step, start, end uint16, isFirst, isLast bool) bool {
 // meet makes a reach for a unit that was not met before. A unit that is alone and
 // does not begin at the start of the chain has none.
 func (sc *scratch) meet(d *directory, number uint32, first int32, grouped bool) int32 {
-	if !grouped {
-		if first > 0 {
+	member := int32(none)
+	switch {
+	case grouped:
+		u := d.unit(number)
+		if u == nil || (first > 0 && u.alone.Load()) {
 			return none
 		}
-		sc.reaches = append(sc.reaches, reach{unit: number, prompt: sc.prompt, alone: true})
-		return int32(len(sc.reaches) - 1)
-	}
-	u := d.unit(number)
-	if u == nil || (first > 0 && u.alone.Load()) {
+		if u.alone.Load() {
+			break
+		}
+		member = int32(len(sc.members))
+		sc.members = append(sc.members, u.plan.member())
+	case first > 0:
 		return none
 	}
-	sc.reaches = append(sc.reaches, reach{
-		unit: number, prompt: sc.prompt, last: none, next: none, alone: u.alone.Load(),
-		full: u.plan.Kind == FullGroup, need: int32(u.plan.need), group: u.plan.Index, doubted: u.plan.unsure,
-	})
-	return int32(len(sc.reaches) - 1)
+	n := len(sc.reaches)
+	sc.reaches = slices.Grow(sc.reaches, 1)[:n+1]
+	r := &sc.reaches[n]
+	r.unit, r.prompt, r.depth, r.cold, r.member = number, sc.prompt, [3]int32{}, [2]int32{}, member
+	return int32(n)
 }
 
 // plainMask is what most blocks are: announced, in T1, and in no other way.
@@ -321,18 +338,18 @@ const plainMask = 1
 
 // extend takes the blocks from position first to end−1, in the order of the chain.
 func (sc *scratch) extend(r *reach, first, end int32, mask uint16) {
-	if !r.alone {
-		sc.parts = append(sc.parts, part{first, end, r.last, mask})
-		r.last = int32(len(sc.parts) - 1)
-		r.doubted = r.doubted || mask&^announcedMask != 0
-		r.cold = r.cold || mask&plainMask == 0
+	if r.member != none {
+		m := &sc.members[r.member]
+		sc.parts = append(sc.parts, part{first, end, m.last, mask})
+		m.last = int32(len(sc.parts) - 1)
+		m.doubted = m.doubted || mask&^announcedMask != 0
+		m.cold = m.cold || mask&plainMask == 0
 	}
 	if r.depth[2] != first {
 		return
 	}
 	if mask == plainMask && r.depth[0] == first {
-		r.depth = [3]int32{end, end, end}
-		r.tiers[0] += end - first
+		r.depth[0], r.depth[1], r.depth[2] = end, end, end
 		return
 	}
 	r.depth[2] = end
@@ -341,7 +358,9 @@ func (sc *scratch) extend(r *reach, first, end int32, mask uint16) {
 	}
 	if r.depth[1] == first {
 		r.depth[1] = end
-		r.tiers[bestTier(mask)-1] += end - first
+		if tier := bestTier(mask); tier != T1 {
+			r.cold[tier-T2] += end - first
+		}
 	}
 	if mask&announcedMask != 0 && r.depth[0] == first {
 		r.depth[0] = end

@@ -129,6 +129,11 @@ func TestValidate(t *testing.T) {
 			args: append([]string{"--standalone"}, tls...),
 			want: []string{"standalone mode makes its own certificates"},
 		},
+		"tokenizers": {args: []string{"--standalone", "--tokenizer=llama=http://vllm:8000", "--tokenizer=org/qwen=https://vllm/tokenize#chat"}},
+		"tokenizers that are none": {
+			args: []string{"--standalone", "--tokenizer=llama", "--tokenizer=m=http://a", "--tokenizer=m=http://b"},
+			want: []string{"--tokenizer: ", `"llama" is not of the form model=url`, `"m"`},
+		},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {

@@ -10,7 +10,6 @@ package engine
 import (
 	"context"
 	"errors"
-	"fmt"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -153,14 +152,26 @@ func (l *life) turn(ctx context.Context) error {
 	return nil
 }
 
-// keep moves what is needed to understand a failure to where it stays.
+// keep copies the recording and the logs to where they outlive the test.
 func (l *life) keep() (string, error) {
 	kept, err := os.MkdirTemp("", "inference-cache-e2e-"+l.model.name+"-")
 	if err != nil {
 		return "", err
 	}
-	if err := os.CopyFS(filepath.Join(kept, "run"), os.DirFS(l.dir)); err != nil {
-		return "", fmt.Errorf("keep the recording: %w", err)
+	for _, pattern := range []string{"*.jsonl", "*.log"} {
+		files, err := filepath.Glob(filepath.Join(l.dir, pattern))
+		if err != nil {
+			return "", err
+		}
+		for _, file := range files {
+			content, err := os.ReadFile(file)
+			if err != nil {
+				return "", err
+			}
+			if err := os.WriteFile(filepath.Join(kept, filepath.Base(file)), content, 0o600); err != nil {
+				return "", err
+			}
+		}
 	}
 	return kept, nil
 }

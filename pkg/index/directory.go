@@ -13,8 +13,8 @@ type unit struct {
 	plan    plan
 	session *Session
 	holding *holding
-	// alone units are full groups of holders that have no other group.
-	alone atomic.Bool
+	// groups is how many the holder has.
+	groups atomic.Int32
 }
 
 // seat is where readers find a unit by its number.
@@ -78,8 +78,8 @@ func (d *directory) addUnit(h *holding, group Group) *unit {
 		d.seats.Store(&grown)
 		seats = grown
 	}
-	u.alone.Store(u.isAlone())
-	if !u.alone.Load() {
+	u.groups.Store(int32(len(h.declared.groups)))
+	if !u.alone() {
 		d.grouped.Add(1)
 	}
 	seats[u.number].unit.Store(u)
@@ -92,20 +92,21 @@ func (d *directory) addUnit(h *holding, group Group) *unit {
 // show makes a unit visible.
 func (d *directory) show(u *unit) { (*d.seats.Load())[u.number].shown.Store(u.session) }
 
-func (u *unit) isAlone() bool {
-	return u.plan.Kind == FullGroup && len(u.holding.declared.groups) == 1
-}
+// alone units are full groups of holders that have no other group.
+func (u *unit) alone() bool { return u.aloneOf(u.groups.Load()) }
+
+func (u *unit) aloneOf(groups int32) bool { return u.plan.Kind == FullGroup && groups == 1 }
 
 // regroup looks again whether a unit is its holder's only group.
 func (d *directory) regroup(u *unit) {
-	was, is := u.alone.Load(), u.isAlone()
-	switch {
+	was := u.alone()
+	u.groups.Store(int32(len(u.holding.declared.groups)))
+	switch is := u.alone(); {
 	case was && !is:
 		d.grouped.Add(1)
 	case is && !was:
 		d.grouped.Add(-1)
 	}
-	u.alone.Store(is)
 }
 
 // retire ends a unit at once for every reader. What it had is swept later.
@@ -113,7 +114,7 @@ func (d *directory) retire(u *unit) {
 	seat := &(*d.seats.Load())[u.number]
 	seat.unit.Store(nil)
 	seat.shown.Store(nil)
-	if !u.alone.Load() {
+	if !u.alone() {
 		d.grouped.Add(-1)
 	}
 	d.sweep.retired = append(d.sweep.retired, u.number)

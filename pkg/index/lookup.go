@@ -146,7 +146,7 @@ func (q *Query) hashes(size uint32) []uint64 {
 // that they have more than they reported and so may reuse the prompt.
 func (sc *scratch) hits(f *family, unsure []*Session, dst []Hit) []Hit {
 	sc.nextTurn()
-	sc.chain = sc.chain[:0]
+	sc.holders = sc.holders[:0]
 	dst = slices.Grow(dst, len(sc.reaches))
 	for i := range sc.reaches {
 		r := &sc.reaches[i]
@@ -165,17 +165,17 @@ func (sc *scratch) hits(f *family, unsure []*Session, dst []Hit) []Hit {
 		}
 		m, known := sc.mark(s)
 		if !known {
-			m.at = none
-			sc.chain = append(sc.chain, s)
+			m.at = int32(len(sc.holders))
+			sc.holders = append(sc.holders, holderReach{s, none})
 		}
-		sc.members[r.member].next, m.at = m.at, int32(i)
+		h := &sc.holders[m.at]
+		sc.members[r.member].next, h.first = h.first, int32(i)
 	}
-	for _, s := range sc.chain {
-		m, _ := sc.mark(s)
-		if hit, ok := sc.hit(f, s, m.at); ok {
-			dst = append(dst, hit)
-		} else {
-			m.turn--
+	for _, h := range sc.holders {
+		n := len(dst)
+		if dst = append(dst, Hit{Session: h.session}); !sc.hit(f, h.first, &dst[n]) {
+			dst = dst[:n]
+			sc.sessions[h.session.number].turn-- // it is not listed
 		}
 	}
 	for _, s := range unsure {
@@ -197,18 +197,18 @@ func (sc *scratch) mark(s *Session) (m *mark32, known bool) {
 	return m, known
 }
 
-// hit applies the reuse rules of a holder's groups.
-func (sc *scratch) hit(f *family, s *Session, from int32) (Hit, bool) {
-	plans := s.current.Load().plans.all()
-	if blocks, ok := sc.simple(len(plans), from); ok {
+// hit applies the reuse rules of a holder's groups. It reports false when the
+// holder certainly reuses nothing.
+func (sc *scratch) hit(f *family, from int32, h *Hit) bool {
+	if blocks, ok := sc.simple(from); ok {
 		size := int64(sc.prompts[sc.reaches[from].prompt].directory.blockSize)
-		return Hit{
-			Session: s, Tokens: int32(min(int64(blocks)*size, math.MaxInt32)), Blocks: blocks, Tiers: [3]int32{blocks, 0, 0}, Exact: s.Exact(),
-		}, blocks > 0
+		h.Tokens, h.Blocks, h.Tiers[0] = int32(min(int64(blocks)*size, math.MaxInt32)), blocks, blocks
+		h.Exact = h.Session.Exact()
+		return blocks > 0
 	}
-	r := sc.rules(f, plans, from)
+	r := sc.rules(f, h.Session.current.Load().plans.all(), from)
 	if len(r.groups) == 0 {
-		return Hit{}, false
+		return false
 	}
 	announced := sc.reusable(&r, announcedMask, 0)
 	likely, upper := announced, announced
@@ -216,13 +216,9 @@ func (sc *scratch) hit(f *family, s *Session, from int32) (Hit, bool) {
 		likely = max(announced, sc.reusable(&r, announcedMask|inferredMask, 1))
 		upper = sc.reusable(&r, announcedMask|inferredMask|possibleMask, 2)
 	}
-	if likely == 0 && upper == 0 {
-		return Hit{}, false
-	}
-	return Hit{
-		Session: s, Tokens: int32(min(likely, math.MaxInt32)), Blocks: int32(likely / r.blockSize), Tiers: sc.tiers(&r, likely),
-		Inferred: likely > announced, Exact: upper == announced && !r.unchecked && s.Exact(),
-	}, true
+	h.Tokens, h.Blocks, h.Tiers = int32(min(likely, math.MaxInt32)), int32(likely/r.blockSize), sc.tiers(&r, likely)
+	h.Inferred, h.Exact = likely > announced, upper == announced && !r.unchecked && h.Session.Exact()
+	return likely > 0 || upper > 0
 }
 
 // hit is the rule of an engine with one full-attention group, which most have.

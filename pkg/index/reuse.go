@@ -51,9 +51,10 @@ func planOf(groups []Group) []plan {
 	return plans
 }
 
-// member is what a lookup notes first of a unit of the group.
-func (p *plan) member() member {
-	return member{last: none, next: none, group: p.Index, need: int32(p.need), full: p.Kind == FullGroup, doubted: p.unsure}
+// begin notes a unit of a group of which nothing was read yet.
+func (m *member) begin(p *plan, groups int32) {
+	m.last, m.next, m.group, m.need, m.groups = none, none, p.Index, int32(p.need), groups
+	m.full, m.doubted, m.cold = p.Kind == FullGroup, p.unsure, false
 }
 
 // memberOf is what there is of a reach whose unit is not alone.
@@ -187,8 +188,8 @@ func (sc *scratch) held(parts, end int32, mask uint16) int32 {
 // simple is the answer for a holder all of whose groups were met in one directory
 // with announced blocks in T1, which is the rule for engines with several groups:
 // the blocks that it reuses. It reports false for any other holder.
-func (sc *scratch) simple(groups int, from int32) (blocks int32, ok bool) {
-	prompt := sc.reaches[from].prompt
+func (sc *scratch) simple(from int32) (blocks int32, ok bool) {
+	prompt, groups := sc.reaches[from].prompt, sc.memberOf(from).groups
 	blocks = int32(len(sc.prompts[prompt].hashes))
 	for at := from; at != none; at = sc.memberOf(at).next {
 		r, m := &sc.reaches[at], sc.memberOf(at)

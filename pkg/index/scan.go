@@ -31,7 +31,9 @@ type member struct {
 	// group is the unit's group, and need what that demands: see plan.
 	group uint32
 	need  int32
-	full  bool
+	// groups is how many the holder has.
+	groups int32
+	full   bool
 	// doubted members have blocks that were not announced, or an unknown rule; cold
 	// ones blocks that are not in T1.
 	doubted, cold bool
@@ -79,8 +81,14 @@ type scratch struct {
 	// their turn is the current one. Sessions have marks of their own.
 	marks, sessions []mark32
 	turn            uint32
-	chain           []*Session
+	holders         []holderReach
 	rule            []groupRule
+}
+
+// holderReach is a holder with several groups and the first of its reaches.
+type holderReach struct {
+	session *Session
+	first   int32
 }
 
 // mark32 has a meaning in one turn.
@@ -278,6 +286,9 @@ func (sc *scratch) read(s *step, start, end uint16, isFirst, isLast bool) bool {
 		return false
 	}
 	grouped := d.grouped.Load() > 0
+	if isFirst && start == 0 && !grouped {
+		return sc.readRoot(list, end, isLast)
+	}
 	unit, at := uint32(kids), int32(none)
 	for _, iv := range list {
 		number := unitOf(iv)
@@ -308,6 +319,42 @@ func (sc *scratch) read(s *step, start, end uint16, isFirst, isLast bool) bool {
 	return true
 }
 
+// readRoot is read for the first run of a chain where every unit is alone: most
+// lookups are not much else.
+func (sc *scratch) readRoot(list []interval, end uint16, isLast bool) bool {
+	n := len(sc.reaches)
+	reaches := slices.Grow(sc.reaches, len(list))[:n+len(list)]
+	for _, iv := range list {
+		if iv >= kids<<unitShift {
+			break
+		}
+		start, unit := startOf(iv), unitOf(iv)
+		to, mask := int32(min(endOf(iv), end)), maskOf(iv)
+		switch {
+		case start > 0:
+			if n > 0 && reaches[n-1].unit == unit && start < end {
+				sc.extend(&reaches[n-1], int32(start), to, mask)
+			}
+			continue
+		case int(unit) >= len(sc.marks):
+			return false // it came after the scan began
+		case !isLast:
+			sc.marks[unit] = mark32{sc.turn, int32(n)}
+		}
+		r := &reaches[n]
+		r.unit, r.prompt, r.cold, r.member = unit, sc.prompt, [2]int32{}, none
+		if mask == plainMask {
+			r.depth[0], r.depth[1], r.depth[2] = to, to, to
+		} else {
+			r.depth = [3]int32{}
+			sc.extend(r, 0, to, mask)
+		}
+		n++
+	}
+	sc.reaches = reaches[:n]
+	return true
+}
+
 // meet makes a reach for a unit that was not met before. A unit that is alone and
 // does not begin at the start of the chain has none.
 func (sc *scratch) meet(d *directory, number uint32, first int32, grouped bool) int32 {
@@ -315,14 +362,19 @@ func (sc *scratch) meet(d *directory, number uint32, first int32, grouped bool) 
 	switch {
 	case grouped:
 		u := d.unit(number)
-		if u == nil || (first > 0 && u.alone.Load()) {
+		if u == nil {
 			return none
 		}
-		if u.alone.Load() {
+		groups := u.groups.Load()
+		if u.aloneOf(groups) {
+			if first > 0 {
+				return none
+			}
 			break
 		}
 		member = int32(len(sc.members))
-		sc.members = append(sc.members, u.plan.member())
+		sc.members = slices.Grow(sc.members, 1)[:member+1]
+		sc.members[member].begin(&u.plan, groups)
 	case first > 0:
 		return none
 	}
@@ -379,7 +431,7 @@ func (sc *scratch) touch() {
 // release forgets what would keep sessions and directories alive.
 func (sc *scratch) release() {
 	clear(sc.prompts)
-	clear(sc.chain)
+	clear(sc.holders)
 }
 
 // scanned returns the number of blocks that a directory was asked for.

@@ -49,6 +49,8 @@ type player struct {
 	now     time.Time
 	streams map[Holder]Stream
 	epochs  map[Holder]uint64
+	// bounded histories change limits on the way, so that blocks are forgotten.
+	bounded bool
 }
 
 // groupSets are the shapes of engines that the histories mix.
@@ -66,6 +68,9 @@ func playHistory(seed uint64, steps int) string {
 	p := &player{
 		rng: rng, now: now, x: New(options, now), streams: map[Holder]Stream{}, epochs: map[Holder]uint64{},
 		ref: &reference{options: options, holders: map[Holder]*refHolder{}, chains: map[uint64]refBlock{}},
+	}
+	if p.bounded = seed%3 == 0; p.bounded {
+		p.x.options.Memory = 1<<10 + rng.Int64N(1<<13)
 	}
 	p.grow(nil, 0)
 	for step := range steps {
@@ -97,6 +102,9 @@ func (p *player) holder() Holder {
 }
 
 func (p *player) step() {
+	if p.bounded && p.rng.IntN(6) == 0 {
+		p.x.SetTenantLimits("ns", &TenantLimits{MaxBlocks: p.rng.Int64N(40) - 1, Order: Eviction(p.rng.IntN(2))})
+	}
 	h := p.holder()
 	ref := p.ref.holders[h]
 	switch n := p.rng.IntN(20); {
@@ -290,9 +298,19 @@ func difference(want, got any) string {
 
 func (p *player) compareLookup(adapter string, chain []uint64, prompt int) string {
 	got, _ := p.x.Lookup(&Query{Tenant: "ns", Model: "m", Adapter: adapter, Chains: []Chain{{16, chain}}, PromptTokens: prompt}, nil)
+	forgot := p.forgot()
 	have := map[Holder][3]any{}
+	bounds := map[Holder]int{}
 	for _, m := range got {
-		have[m.Session.Holder()] = [3]any{int(m.Tokens), m.Exact, m.Inferred}
+		holder := m.Session.Holder()
+		if forgot[holder] {
+			bounds[holder] = int(m.Tokens)
+			if m.Exact {
+				return fmt.Sprintf("%v has forgotten blocks and is exact", holder)
+			}
+			continue
+		}
+		have[holder] = [3]any{int(m.Tokens), m.Exact, m.Inferred}
 	}
 	if prompt > 0 {
 		chain = chain[:(prompt-1)/16]
@@ -300,6 +318,12 @@ func (p *player) compareLookup(adapter string, chain []uint64, prompt int) strin
 	want := map[Holder][3]any{}
 	for holder, h := range p.ref.holders {
 		announced, likely, upper := h.reuse(adapter, chain, Announced), h.reuse(adapter, chain, Inferred), h.reuse(adapter, chain, Possible)
+		if forgot[holder] {
+			if bound, listed := bounds[holder]; !listed || bound > likely*16 {
+				return fmt.Sprintf("%v has forgotten blocks: %d tokens, listed %t, at most %d", holder, bound, listed, likely*16)
+			}
+			continue
+		}
 		if upper > 0 {
 			want[holder] = [3]any{likely * 16, upper == likely && likely == announced, likely > announced}
 		}
@@ -310,18 +334,39 @@ func (p *player) compareLookup(adapter string, chain []uint64, prompt int) strin
 	return ""
 }
 
+// forgot returns the holders of whom the index does not keep everything.
+func (p *player) forgot() map[Holder]bool {
+	forgot := map[Holder]bool{}
+	if !p.bounded {
+		return forgot
+	}
+	views, _ := p.x.Holders(p.now)
+	for _, v := range views {
+		forgot[v.Holder] = v.Forgotten > 0
+	}
+	return forgot
+}
+
 func (p *player) compareViews() string {
 	views, _ := p.x.Holders(p.now)
 	if len(views) != len(p.ref.holders) {
 		return fmt.Sprintf("%d holders, want %d", len(views), len(p.ref.holders))
 	}
+	partial := false
 	for _, v := range views {
 		h := p.ref.holders[v.Holder]
+		if v.Forgotten > 0 {
+			partial = true
+			continue
+		}
 		blocks, prefixes := h.counts()
 		want := []any{h.state(), h.sequence, h.hello.Epoch, blocks, prefixes}
 		if diff := difference(want, []any{v.State, v.Sequence, v.Epoch, v.Blocks, v.Prefixes}); diff != "" {
 			return fmt.Sprintf("holder %v differs (-want +got):\n%s", v.Holder, diff)
 		}
+	}
+	if partial {
+		return ""
 	}
 	backend := Backend{"ns", "pod-0"}
 	var got []Item

@@ -119,13 +119,14 @@ func (x *Index) forgetOf(d *directory, number uint32, e edit, of uint32) {
 		d.edit(d.run(number), e, func(_, _, _, _ uint16) {})
 		return
 	}
-	d.set(u, number, e)
+	// First the note: no lookup may take for exact what is left.
 	h := u.holding
 	h.forgotten += int64(e.end - e.start)
 	if h.session.current.Load() == h {
 		x.noteSure(h.session)
 		x.changed(h.session)
 	}
+	d.set(u, number, e)
 }
 
 // age forgets what a tenant's TTL is over for, a bounded number of blocks at a

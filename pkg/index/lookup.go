@@ -148,16 +148,21 @@ func (sc *scratch) hits(f *family, unsure []*Session, dst []Hit) []Hit {
 	sc.nextTurn()
 	sc.holders = sc.holders[:0]
 	dst = slices.Grow(dst, len(sc.reaches))
+	prompt, seats, size := int32(none), []seat(nil), uint32(0)
 	for i := range sc.reaches {
 		r := &sc.reaches[i]
-		d := sc.prompts[r.prompt].directory
-		s := (*d.seats.Load())[r.unit].shown.Load()
+		if r.prompt != prompt {
+			prompt = r.prompt
+			d := sc.prompts[prompt].directory
+			seats, size = *d.seats.Load(), d.blockSize
+		}
+		s := seats[r.unit].shown.Load()
 		if s == nil {
 			continue
 		}
 		if r.member == none {
 			dst = dst[:len(dst)+1]
-			r.hit(s, d.blockSize, &dst[len(dst)-1])
+			r.hit(s, size, &dst[len(dst)-1])
 			if len(unsure) > 0 {
 				sc.mark(s)
 			}

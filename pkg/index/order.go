@@ -33,7 +33,6 @@ const orderRanks = 16
 
 type runList struct {
 	newest, oldest uint32
-	length         int
 }
 
 func newOrder() order {
@@ -80,7 +79,6 @@ func (o *order) push(a *arena, number uint32) {
 		l.oldest = number
 	}
 	l.newest = number
-	l.length++
 }
 
 // leave takes a run out of the order.
@@ -97,7 +95,6 @@ func (o *order) leave(a *arena, number uint32) {
 	} else {
 		l.oldest = r.newer
 	}
-	l.length--
 }
 
 // renew enters a run again.
@@ -106,14 +103,23 @@ func (o *order) renew(a *arena, number uint32) {
 	o.push(a, number)
 }
 
-// oldest returns the run whose turn it is, or noRun when there is none.
-func (o *order) oldest() uint32 {
+// oldest returns the run whose turn it is, or noRun when there is none. What came
+// with the change for which room is made goes last.
+func (o *order) oldest(a *arena) uint32 {
+	fallback := uint32(noRun)
 	for i := range o.lists {
-		if o.lists[i].length > 0 {
-			return o.lists[i].oldest
+		number := o.lists[i].oldest
+		if number == noRun {
+			continue
+		}
+		if a.run(number).listed != a.beat.Load() {
+			return number
+		}
+		if fallback == noRun {
+			fallback = number
 		}
 	}
-	return noRun
+	return fallback
 }
 
 // victimTries bounds the runs that one search enters again.
@@ -124,7 +130,7 @@ const victimTries = 32
 // goes on from there.
 func (o *order) victim(a *arena) (number uint32, blocks int) {
 	for range victimTries {
-		number := o.oldest()
+		number := o.oldest(a)
 		if number == noRun {
 			return noRun, 0
 		}

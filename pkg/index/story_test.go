@@ -310,10 +310,11 @@ func (w *teller) read(t *testing.T, kinds map[string]func(*rand.Rand) error) {
 	var told, failed atomic.Bool
 	reads := map[string]*atomic.Int64{}
 	for name, read := range kinds {
-		reads[name] = &atomic.Int64{}
+		count := &atomic.Int64{}
+		reads[name] = count
 		for i := range uint64(readersPerKind) {
 			group.Go(func() error {
-				for random := rand.New(rand.NewPCG(i, 2)); !told.Load() && !failed.Load(); reads[name].Add(1) {
+				for random := rand.New(rand.NewPCG(i, 2)); !told.Load() && !failed.Load(); count.Add(1) {
 					if err := read(random); err != nil {
 						failed.Store(true)
 						return fmt.Errorf("%s: %w", name, err)

@@ -14,7 +14,9 @@ import (
 
 	"google.golang.org/grpc/health/grpc_health_v1"
 
+	"inferencecache.io/inference-cache/pkg/fingerprint"
 	pb "inferencecache.io/inference-cache/pkg/generated/proto/inferencecache/v1alpha1"
+	"inferencecache.io/inference-cache/pkg/indexserver"
 	"inferencecache.io/inference-cache/pkg/indexserver/indexservertest"
 )
 
@@ -67,6 +69,38 @@ func BenchmarkLookupRoute(b *testing.B) {
 			b.ReportMetric(float64(lookup.Nanoseconds())/1000, "p50-lookup-µs")
 			b.ReportMetric(float64(nothing.Nanoseconds())/1000, "p50-empty-µs")
 			b.ReportMetric(float64(lookup)/float64(nothing), "lookup/empty")
+		})
+	}
+}
+
+// BenchmarkAnswer measures a lookup from its decoded request to its response,
+// without the network.
+func BenchmarkAnswer(b *testing.B) {
+	const holders, blocks = 64, 1024
+	s := indexservertest.Start(b)
+	ids := tokens(1, blocks*blockSize)
+	chain := chainOf(fingerprint.Parent{}, ids)
+	for i := range holders {
+		hello := indexservertest.Hello()
+		hello.Holder.Rank = uint32(i)
+		stream, _ := s.Open(b, hello)
+		stream.Delta(1, append(indexservertest.Declare(blockSize), indexservertest.Store(chain[:blocks*(i*37%holders+1)/holders]...))...)
+		stream.Acked(1)
+	}
+	ctx := indexserver.WithIdentity(b.Context(), indexserver.Identity{Name: "bench"})
+	for name, request := range map[string]*pb.LookupRouteRequest{
+		"packed": {PackedBlockHashes: indexservertest.Pack(chain...)},
+		"chain":  {BlockHashes: wire(chain)},
+		"tokens": {TokenIds: ids},
+	} {
+		request.TenantId, request.ModelId, request.TopK = "team", "llama", 4
+		b.Run(name, func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				if out, err := s.Server.LookupRoute(ctx, request); err != nil || out.GetReasonCode() != "PREFIX_MATCH" {
+					b.Fatal(out, err)
+				}
+			}
 		})
 	}
 }

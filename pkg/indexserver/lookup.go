@@ -91,11 +91,10 @@ func (s *Server) answer(ctx context.Context, req *pb.LookupRouteRequest) *pb.Loo
 	q := s.questions.Get().(*question)
 	q.read(req, s.router.Policy(req.GetTenantId()).IgnoreChains)
 	answer := s.Lookup(ctx, &q.Request)
-	q.reset()
-	s.questions.Put(q)
-
 	now := s.config.Clock.Now()
 	out := responseOf(&answer, now)
+	q.reset(answer.Replicas)
+	s.questions.Put(q)
 	out.AdapterId = req.GetAdapterId()
 	out.ObservedBy = s.config.Name
 	out.Complete = s.config.Index.Complete(now)

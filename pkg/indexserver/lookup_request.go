@@ -22,14 +22,23 @@ type question struct {
 	routing.Request
 
 	words []uint64
+	// answer is the memory of the replicas.
+	answer []routing.Replica
 }
 
-// keptWords bounds the chain that is kept for later lookups.
-const keptWords = 8192
+// keptWords and keptReplicas bound the memory that is kept for later lookups.
+const (
+	keptWords    = 8192
+	keptReplicas = 256
+)
 
-// reset forgets the lookup.
-func (q *question) reset() {
+// reset forgets the lookup and takes back the memory of its answer.
+func (q *question) reset(answer []routing.Replica) {
+	clear(answer)
 	q.Request = routing.Request{}
+	if q.answer = answer[:0]; cap(answer) > keptReplicas {
+		q.answer = nil
+	}
 	if cap(q.words) > keptWords {
 		q.words = nil
 	}
@@ -41,7 +50,7 @@ func (q *question) reset() {
 func (q *question) read(in *pb.LookupRouteRequest, ignoreChains bool) {
 	q.Request = routing.Request{
 		Tenant: in.GetTenantId(), Model: in.GetModelId(), HashScheme: in.GetHashScheme(), Adapter: in.GetAdapterId(),
-		TopK: int(in.GetTopK()), Explain: in.GetExplain(),
+		TopK: int(in.GetTopK()), Explain: in.GetExplain(), Memory: q.answer,
 	}
 	if err := q.readInput(in, ignoreChains); err != nil {
 		q.Malformed = err.Error()
@@ -89,18 +98,25 @@ func (q *question) readChain(in *pb.LookupRouteRequest) error {
 	if len(packed)%fingerprint.WireSize != 0 {
 		return invalid("packed_block_hashes", "%d bytes, want a multiple of %d", len(packed), fingerprint.WireSize)
 	}
-	q.words = slices.Grow(q.words, max(len(packed)/fingerprint.WireSize, len(in.GetBlockHashes())))
-	for i := 0; i < len(packed); i += fingerprint.WireSize {
-		q.words = append(q.words, binary.BigEndian.Uint64(packed[i:]))
-	}
 	if len(packed) == 0 {
-		for i, wire := range in.GetBlockHashes() {
-			hash, err := fingerprint.FromWire(wire)
-			if err != nil {
-				return fmt.Errorf("block_hashes[%d]: %w", i, err)
-			}
-			q.words = append(q.words, hash)
+		return q.readHashes(in.GetBlockHashes())
+	}
+	words := slices.Grow(q.words, len(packed)/fingerprint.WireSize)[:len(packed)/fingerprint.WireSize]
+	for i := range words {
+		words[i] = binary.BigEndian.Uint64(packed[i*fingerprint.WireSize:])
+	}
+	q.words, q.Chain = words, words
+	return nil
+}
+
+func (q *question) readHashes(hashes [][]byte) error {
+	q.words = slices.Grow(q.words, len(hashes))
+	for i, wire := range hashes {
+		hash, err := fingerprint.FromWire(wire)
+		if err != nil {
+			return fmt.Errorf("block_hashes[%d]: %w", i, err)
 		}
+		q.words = append(q.words, hash)
 	}
 	q.Chain = q.words
 	return nil

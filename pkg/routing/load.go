@@ -49,31 +49,6 @@ func (l *lookup) survey() {
 	}
 }
 
-// place finds the hits among the serving replicas and marks those that hold
-// something as warm. A hit on a replica that came or went in between is dropped.
-func (l *lookup) place() {
-	mask := l.fillSlots()
-	l.places = l.places[:0]
-	for i := range l.hits {
-		h := &l.hits[i]
-		at := l.find(h.Session, mask)
-		if at < 0 {
-			continue
-		}
-		l.loads[at].warm = l.loads[at].warm || h.Tokens > 0
-		l.keep(len(l.places), i)
-		l.places = append(l.places, at)
-	}
-	l.dropHits(len(l.places))
-}
-
-// keep moves a hit to the end of those that stay.
-func (l *lookup) keep(to, from int) {
-	if to != from {
-		l.hits[to] = l.hits[from]
-	}
-}
-
 // dropHits forgets the hits from a position on.
 func (l *lookup) dropHits(from int) {
 	clear(l.hits[from:])

@@ -6,6 +6,7 @@ SPDX-License-Identifier: Apache-2.0
 package routing
 
 import (
+	"slices"
 	"strconv"
 
 	"inferencecache.io/inference-cache/pkg/index"
@@ -18,7 +19,7 @@ func (l *lookup) matches() (Response, bool) {
 	if k := l.request.TopK; k > 0 {
 		n = min(n, k)
 	}
-	out := Response{Reason: PrefixMatch, PromptTokens: l.in.tokens, Tokens: l.in.echo, Replicas: make([]Replica, n)}
+	out := Response{Reason: PrefixMatch, PromptTokens: l.in.tokens, Tokens: l.in.echo, Replicas: slices.Grow(l.request.Memory[:0], n)[:n]}
 	for i, s := range l.order[:n] {
 		r := &out.Replicas[i]
 		l.fill(r, int(s.hit))
@@ -57,7 +58,9 @@ func (l *lookup) fill(r *Replica, hit int) {
 
 // describe fills in what is known of a replica whatever it holds.
 func (l *lookup) describe(r *Replica, s *index.Session, at *load) {
-	r.Holder, r.State, r.Sequence, r.LastEvent = s.Holder(), s.State(), s.Sequence(), s.LastEvent()
-	r.Tier, r.Exact, r.LoadKnown = index.T1, s.Exact(), at.known
-	r.Cost = Cost{Queue: at.queue, Prefill: float64(l.in.prefix) * l.policy.Costs.Prefill}
+	*r = Replica{
+		Holder: s.Holder(), State: s.State(), Sequence: s.Sequence(), LastEvent: s.LastEvent(),
+		Tier: index.T1, Exact: s.Exact(), LoadKnown: at.known,
+		Cost: Cost{Queue: at.queue, Prefill: float64(l.in.prefix) * l.policy.Costs.Prefill},
+	}
 }

@@ -29,22 +29,31 @@ type standing struct {
 	hit int32
 }
 
-// gate applies the policy's floors on tokens to the hits. It says why nothing is
-// left, or nothing when something is.
+// gate finds the hits among the serving replicas, marks those that hold something
+// as warm, and applies the policy's floors on tokens. It says why nothing is
+// left, or nothing when something is. A hit on a replica that came or went since
+// the index was asked is dropped.
 func (l *lookup) gate() string {
 	l.count()
-	l.place()
+	mask := l.fillSlots()
+	l.places = l.places[:0]
 	floor := int32(min(l.policy.MinimumMatchedTokens, math.MaxInt32))
-	longest := int32(0)
-	kept := 0
+	longest, kept := int32(0), 0
 	for i := range l.hits {
 		h := &l.hits[i]
+		at := l.find(h.Session, mask)
+		if at < 0 {
+			continue
+		}
+		l.loads[at].warm = l.loads[at].warm || h.Tokens > 0
 		if h.Tokens < floor || (l.in.exact && !l.whole(h)) {
 			continue
 		}
 		longest = max(longest, h.Tokens)
-		l.keep(kept, i)
-		l.places[kept] = l.places[i]
+		if kept != i {
+			l.hits[kept] = *h
+		}
+		l.places = append(l.places, at)
 		kept++
 	}
 	dropped := len(l.hits) - kept

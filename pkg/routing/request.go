@@ -95,6 +95,8 @@ type Request struct {
 	Explain bool
 	// Quiet lookups do not count as use of what they find.
 	Quiet bool
+	// Memory is where the answer's replicas may be put; nil makes new memory.
+	Memory []Replica
 	// Now is when the lookup was made, by which statistics are fresh or stale.
 	Now time.Time
 }

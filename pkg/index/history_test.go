@@ -6,6 +6,7 @@ SPDX-License-Identifier: Apache-2.0
 package index
 
 import (
+	"flag"
 	"fmt"
 	"math/rand/v2"
 	"reflect"
@@ -18,13 +19,14 @@ import (
 	"inferencecache.io/inference-cache/test/mutation"
 )
 
-const histories = 5_000
+// histories is how many TestHistories plays; make fuzz asks for more.
+var histories = flag.Uint64("histories", 5_000, "number of random histories")
 
 // TestHistories plays random histories of several holders on the index and on
 // the reference, with restarts, gaps, duplicates, lost streams and interrupted
 // snapshots, and compares every answer.
 func TestHistories(t *testing.T) {
-	for seed := range uint64(histories) {
+	for seed := range *histories {
 		if msg := playHistory(seed, 30); msg != "" {
 			t.Fatalf("seed %d: %s", seed, msg)
 		}

@@ -44,6 +44,12 @@ type shelf struct {
 	blocks, salted int64
 }
 
+// gone reports whether a shelf is no longer part of what its holder has.
+func (s *shelf) gone() bool {
+	h := s.units[0].holding
+	return h.session.current.Load() != h
+}
+
 func newHolding(s *Session) *holding {
 	return &holding{
 		session: s, declared: newDeclarations(),

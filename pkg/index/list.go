@@ -8,6 +8,7 @@ package index
 import (
 	"cmp"
 	"maps"
+	"runtime"
 	"slices"
 )
 
@@ -46,12 +47,25 @@ type ListQuery struct {
 	Limit int
 }
 
+// listSegments is how many segments of a table a listing reads before it lets the
+// writer go on. A page is rarely longer; one with a tier that few blocks are in is.
+const listSegments = 8
+
 // List returns the next items of a backend in the order of their keys, and
 // whether there are more. A page costs what it returns and, with a tier, what it
-// skips; never what the backend has.
+// skips; never what the backend has. What it reads of a few thousand blocks was
+// so at one moment.
 func (x *Index) List(q ListQuery) ([]Item, bool) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
+	segments := 0
+	rest := func() {
+		if segments++; segments%listSegments == 0 {
+			x.mu.Unlock()
+			runtime.Gosched()
+			x.mu.Lock()
+		}
+	}
 	var items []Item
 	for _, l := range x.lists(q) {
 		if q.After != nil && l.key.Compare(q.After.directory()) < 0 {
@@ -61,7 +75,7 @@ func (x *Index) List(q ListQuery) ([]Item, bool) {
 		if q.After != nil && l.key == q.After.directory() {
 			after = &q.After.Hash
 		}
-		if !l.page(q.Tier, after, func(it Item) bool {
+		if !l.page(q.Tier, after, rest, func(it Item) bool {
 			items = append(items, it)
 			return len(items) <= q.Limit
 		}) {
@@ -104,8 +118,8 @@ func (x *Index) lists(q ListQuery) []*list {
 }
 
 // page calls yield for each item after a hash, in the order of the hashes, until
-// yield wants no more. It reads the table segment by segment.
-func (l *list) page(tier Tier, after *uint64, yield func(Item) bool) bool {
+// yield wants no more. It reads the table segment by segment, with a rest after each.
+func (l *list) page(tier Tier, after *uint64, rest func(), yield func(Item) bool) bool {
 	from := uint64(0)
 	if after != nil {
 		if *after == ^uint64(0) {
@@ -114,6 +128,7 @@ func (l *list) page(tier Tier, after *uint64, yield func(Item) bool) bool {
 		from = *after + 1
 	}
 	for {
+		l.shelves = slices.DeleteFunc(l.shelves, (*shelf).gone)
 		segment, last := l.directory.table.next(from)
 		for _, hash := range l.hashes(segment, from) {
 			if it, ok := l.item(hash, tier); ok && !yield(it) {
@@ -124,6 +139,7 @@ func (l *list) page(tier Tier, after *uint64, yield func(Item) bool) bool {
 			return true
 		}
 		from = last + 1
+		rest()
 	}
 }
 

@@ -67,6 +67,7 @@ func sections() []section {
 		{"memory", (*bench).memory},
 		{"drop", (*bench).drops},
 		{"sharing", (*bench).sharing},
+		{"evict", (*bench).evictions},
 		{"rebuild", (*bench).rebuild},
 	}
 }

@@ -252,12 +252,12 @@ func (m *Mirror) giveCopies(i uint32, taken []laneCopies) {
 	for _, c := range taken {
 		instances := m.instances(c.count)
 		if b.primary() && !b.special() && c.lane < inlineLanes && instances == 1 {
-			m.recordCopies(i, b, c.lane, c.copies)
+			m.putCopies(i, b, c.lane, c.copies)
 			m.touch(i, c.lane)
 			continue
 		}
 		n := m.nodeOf(i)
-		m.recordCopies(i, b, c.lane, c.copies)
+		m.putCopies(i, b, c.lane, c.copies)
 		m.raise(n, c.lane, b.hash(), instances)
 	}
 }
@@ -299,7 +299,7 @@ func (m *Mirror) detach(i, size uint32) uint32 {
 	if !b.primary() || b.special() {
 		m.detachInstances(i, b)
 	} else {
-		m.heldLanes(i, b, func(l uint8, _ int32) { m.touch(i, l) })
+		m.heldLanes(i, b, func(l uint8, _ copies) { m.touch(i, l) })
 	}
 	taken := m.takeCopies(i, b)
 	m.hashes.remove(hash, i)
@@ -309,7 +309,7 @@ func (m *Mirror) detach(i, size uint32) uint32 {
 	m.index(hash, i)
 	m.park(i, size)
 	for _, c := range taken {
-		m.recordCopies(i, m.at(i), c.lane, c.copies)
+		m.putCopies(i, m.at(i), c.lane, c.copies)
 	}
 	if len(taken) > 0 {
 		m.confidence.Unresolved++
@@ -320,9 +320,9 @@ func (m *Mirror) detach(i, size uint32) uint32 {
 // detachInstances takes the copies of a hash out of its special content.
 func (m *Mirror) detachInstances(i uint32, b *block) {
 	n := m.nodeOf(i)
-	m.heldLanes(i, b, func(l uint8, count int32) {
+	m.heldLanes(i, b, func(l uint8, c copies) {
 		s := n.slot(l)
-		s.instances = max(0, s.instances-m.instances(count))
+		s.instances = max(0, s.instances-m.instances(c.count))
 		if s.instances == 0 {
 			s.ambiguous, s.departed = false, nil
 		}

@@ -32,6 +32,13 @@ type laneRef struct {
 	lane  uint8
 }
 
+// laneKey is the same in the form in which maps are fast.
+type laneKey uint64
+
+func keyOf(i uint32, l uint8) laneKey { return laneKey(i)<<8 | laneKey(l) }
+
+func (k laneKey) ref() laneRef { return laneRef{uint32(k >> 8), uint8(k)} }
+
 // copies is how often a block is resident in a lane, where one bit does not say it.
 type copies struct {
 	count int32
@@ -40,35 +47,29 @@ type copies struct {
 	shrunk bool
 }
 
-// copiesOf returns the number of copies of a block in a lane.
-func (m *Mirror) copiesOf(i uint32, b *block, l uint8) int32 {
+// copiesOf returns the copies of a block in a lane.
+func (m *Mirror) copiesOf(i uint32, b *block, l uint8) copies {
 	if b.crowded() {
-		if many, ok := m.many[laneRef{i, l}]; ok {
-			return many.count
+		if many, ok := m.many[keyOf(i, l)]; ok {
+			return many
 		}
 	}
-	return int32(b.held >> l & 1) // 0 for lanes without a bit
+	return copies{count: int32(b.held >> l & 1)} // 0 for lanes without a bit
 }
 
-// putCopies changes the number of copies of a block in a lane, and nothing else.
-func (m *Mirror) putCopies(i uint32, b *block, l uint8, count int32) {
-	shrunk := b.crowded() && m.many[laneRef{i, l}].shrunk
-	m.recordCopies(i, b, l, copies{count: count, shrunk: shrunk || count < m.copiesOf(i, b, l)})
-}
-
-// recordCopies replaces what is known about the copies of a block in a lane.
-func (m *Mirror) recordCopies(i uint32, b *block, l uint8, now copies) {
-	ref := laneRef{i, l}
+// putCopies replaces the copies of a block in a lane, and nothing else.
+func (m *Mirror) putCopies(i uint32, b *block, l uint8, now copies) {
+	key := keyOf(i, l)
 	b.held &^= 1 << l
 	if now.count > 0 {
 		b.held |= 1 << l
 	}
 	switch {
 	case now.count > 0 && (now.count > 1 || now.shrunk || l >= inlineLanes):
-		m.many[ref] = now
+		m.many[key] = now
 		b.home |= isCrowded
 	case b.crowded():
-		delete(m.many, ref)
+		delete(m.many, key)
 		if !m.anyCrowd(i) {
 			b.home &^= isCrowded
 		}
@@ -78,7 +79,7 @@ func (m *Mirror) recordCopies(i uint32, b *block, l uint8, now copies) {
 // anyCrowd reports whether Mirror.many has anything about a block.
 func (m *Mirror) anyCrowd(i uint32) bool {
 	for l := range m.lanes {
-		if _, ok := m.many[laneRef{i, uint8(l)}]; ok {
+		if _, ok := m.many[keyOf(i, uint8(l))]; ok {
 			return true
 		}
 	}
@@ -91,7 +92,7 @@ func (m *Mirror) resident(i uint32, b *block) bool {
 }
 
 // heldLanes calls fn for the lanes in which a block has copies.
-func (m *Mirror) heldLanes(i uint32, b *block, fn func(l uint8, count int32)) {
+func (m *Mirror) heldLanes(i uint32, b *block, fn func(l uint8, c copies)) {
 	for held := b.held; held != 0; held &= held - 1 {
 		l := uint8(bits.TrailingZeros8(held))
 		fn(l, m.copiesOf(i, b, l))
@@ -100,8 +101,8 @@ func (m *Mirror) heldLanes(i uint32, b *block, fn func(l uint8, count int32)) {
 		return
 	}
 	for l := inlineLanes; l < len(m.lanes); l++ {
-		if many, ok := m.many[laneRef{i, uint8(l)}]; ok {
-			fn(uint8(l), many.count)
+		if many, ok := m.many[keyOf(i, uint8(l))]; ok {
+			fn(uint8(l), many)
 		}
 	}
 }
@@ -115,13 +116,7 @@ type laneCopies struct {
 // takeCopies forgets all copies of a block and returns what they were.
 func (m *Mirror) takeCopies(i uint32, b *block) []laneCopies {
 	var taken []laneCopies
-	m.heldLanes(i, b, func(l uint8, count int32) {
-		c := laneCopies{l, copies{count: count}}
-		if many, ok := m.many[laneRef{i, l}]; ok {
-			c.copies = many
-		}
-		taken = append(taken, c)
-	})
+	m.heldLanes(i, b, func(l uint8, c copies) { taken = append(taken, laneCopies{l, c}) })
 	m.dropCopies(i, b)
 	return taken
 }
@@ -133,7 +128,7 @@ func (m *Mirror) dropCopies(i uint32, b *block) {
 		return
 	}
 	for l := range m.lanes {
-		delete(m.many, laneRef{i, uint8(l)})
+		delete(m.many, keyOf(i, uint8(l)))
 	}
 	b.home &^= isCrowded
 }
@@ -142,29 +137,30 @@ func (m *Mirror) dropCopies(i uint32, b *block) {
 func (m *Mirror) addCopy(i uint32, l uint8) {
 	b := m.at(i)
 	was := m.copiesOf(i, b, l)
-	if was == math.MaxInt32 {
+	if was.count == math.MaxInt32 {
 		return
 	}
 	if m.lanes[l].tier == T1 {
 		m.copies[m.lanes[l].group]++
 	}
+	now := copies{was.count + 1, was.shrunk}
 	wasResident := m.resident(i, b)
 	switch {
 	case !b.placed():
-		m.putCopies(i, b, l, was+1)
+		m.putCopies(i, b, l, now)
 		if !wasResident {
 			m.confidence.Unresolved++
 		}
 		return
-	case was == 0 && l < inlineLanes && b.primary() && !b.special():
+	case was.count == 0 && l < inlineLanes && b.primary() && !b.special():
 		b.held |= 1 << l
 		m.touch(i, l)
-	case was == 0 || m.opts.Engine == SGLang:
+	case was.count == 0 || m.opts.Engine == SGLang:
 		n := m.nodeOf(i)
-		m.putCopies(i, b, l, was+1)
+		m.putCopies(i, b, l, now)
 		m.raise(n, l, b.hash(), 1)
 	default:
-		m.putCopies(i, b, l, was+1)
+		m.putCopies(i, b, l, now)
 	}
 	if !wasResident {
 		m.ghosts.count--
@@ -172,27 +168,27 @@ func (m *Mirror) addCopy(i uint32, l uint8) {
 }
 
 // setCopies changes the number of copies of a block that has some.
-func (m *Mirror) setCopies(i uint32, l uint8, count int32) {
+func (m *Mirror) setCopies(i uint32, l uint8, was copies, count int32) {
 	b := m.at(i)
-	was := m.copiesOf(i, b, l)
-	gone := was - count
+	gone := was.count - count
+	now := copies{count, was.shrunk || gone > 0}
 	if m.lanes[l].tier == T1 {
 		m.copies[m.lanes[l].group] -= int64(gone)
 	}
 	switch {
 	case !b.placed():
-		m.putCopies(i, b, l, count)
+		m.putCopies(i, b, l, now)
 		if !m.resident(i, b) {
 			m.confidence.Unresolved--
 			m.abandon(i)
 		}
 		return
 	case b.primary() && !b.special() && count == 0:
-		m.putCopies(i, b, l, 0)
+		m.putCopies(i, b, l, now)
 		m.touch(i, l)
 	case m.opts.Engine == SGLang && gone != 0, count == 0:
 		n := m.nodeOf(i)
-		m.putCopies(i, b, l, count)
+		m.putCopies(i, b, l, now)
 		switch {
 		case m.opts.Engine != SGLang:
 			m.lower(n, l, b.hash(), 1)
@@ -202,7 +198,7 @@ func (m *Mirror) setCopies(i uint32, l uint8, count int32) {
 			m.raise(n, l, b.hash(), -gone)
 		}
 	default:
-		m.putCopies(i, b, l, count)
+		m.putCopies(i, b, l, now)
 	}
 	if count == 0 && m.lanes[l].tier == T1 {
 		m.infer(i, l)

@@ -33,7 +33,9 @@ func (m *Mirror) Flush() []Change {
 	out = m.flushRemovals(out)
 	out = m.flushStores(out)
 	for _, ref := range m.dirty {
-		m.sweep(ref.block)
+		if b := m.at(ref.block); b.special() || !b.named() {
+			m.sweep(ref.block)
+		}
 	}
 	m.dirty = m.dirty[:0]
 	if cap(m.dirty) > keptScratch {

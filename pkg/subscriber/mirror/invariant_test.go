@@ -137,12 +137,12 @@ func (c *tally) addNamed(m *Mirror, i uint32, b *block) {
 			c.Refs[primary]++
 		}
 	}
-	m.heldLanes(i, b, func(l uint8, count int32) {
+	m.heldLanes(i, b, func(l uint8, held copies) {
 		if m.lanes[l].tier == T1 {
-			c.Copies[m.lanes[l].group] += int64(count)
+			c.Copies[m.lanes[l].group] += int64(held.count)
 		}
 		if primary != none && m.at(primary).special() {
-			c.Instances[laneRef{primary, l}] += m.instances(count)
+			c.Instances[laneRef{primary, l}] += m.instances(held.count)
 		}
 	})
 }

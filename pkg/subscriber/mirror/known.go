@@ -25,21 +25,6 @@ func (m *Mirror) lookup(hash uint64, size uint32) uint32 {
 	}
 }
 
-// named appends the blocks of a hash, of which there are several when groups of one
-// model cut their blocks differently: the hash of a large block equals that of the
-// small block at its end.
-func (m *Mirror) named(dst []uint32, hash uint64) []uint32 {
-	for f := m.hashes.find(hash); ; {
-		i := f.next()
-		if i == none {
-			return dst
-		}
-		if m.at(i).hash() == hash {
-			dst = append(dst, i)
-		}
-	}
-}
-
 // sizeOf returns the number of tokens of a named block.
 func (m *Mirror) sizeOf(i uint32, b *block) uint32 {
 	if b.placed() {
@@ -145,7 +130,7 @@ func (m *Mirror) drop(i uint32) {
 		m.confidence.Unresolved--
 		for l := range m.lanes {
 			if m.lanes[l].tier == T1 {
-				m.copies[m.lanes[l].group] -= int64(m.copiesOf(i, b, uint8(l)))
+				m.copies[m.lanes[l].group] -= int64(m.copiesOf(i, b, uint8(l)).count)
 			}
 		}
 	}

@@ -33,7 +33,7 @@ type Mirror struct {
 	// special are the contents that a block alone does not describe.
 	special map[uint32]*node
 	// many are the copies that a bit does not describe.
-	many map[laneRef]copies
+	many map[laneKey]copies
 	// families counts the children of blocks beyond those that their records count,
 	// parents are the contents before blocks whose parent has no block.
 	families map[uint32]uint32
@@ -88,7 +88,7 @@ func (m *Mirror) forgetAll() {
 	m.ghosts, m.unplaced = ghosts{}, parkedList{}
 	m.parked = map[uint32]*parked{}
 	m.special = map[uint32]*node{}
-	m.many = map[laneRef]copies{}
+	m.many = map[laneKey]copies{}
 	m.families, m.parents = map[uint32]uint32{}, map[uint32]uint64{}
 	m.waiting = map[uint64]*parked{}
 	m.late = map[uint64][]*partial{}

@@ -100,7 +100,7 @@ func (m *Mirror) nodeAt(i uint32) *node {
 	n := m.emptyNode(i)
 	if b.named() {
 		n.refs = 1
-		m.heldLanes(i, b, func(l uint8, count int32) { n.slot(l).instances = m.instances(count) })
+		m.heldLanes(i, b, func(l uint8, c copies) { n.slot(l).instances = m.instances(c.count) })
 	}
 	for l := range uint8(inlineLanes) {
 		if b.told>>l&1 == 1 {

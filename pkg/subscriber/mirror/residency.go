@@ -87,25 +87,31 @@ func (m *Mirror) remove(ev *kvevents.Event) {
 }
 
 // removeOne takes one copy of a hash, or all but left if that is not negative. A
-// removal does not say the block size; the hash is resident at one of them.
+// removal does not say the block size. A hash can have several, when groups of one
+// model cut their blocks differently: the hash of a large block equals that of the
+// small block at its end. It is resident at one of them.
 func (m *Mirror) removeOne(hash uint64, group uint32, tier Tier, left int64) {
 	l := m.lane(group, tier)
-	var room [4]uint32
-	for _, i := range m.named(room[:0], hash) {
+	f := m.hashes.find(hash)
+	for i := f.next(); i != none; i = f.next() {
+		b := m.at(i)
+		if b.hash() != hash {
+			continue
+		}
 		if m.removeSpan(i, l) {
 			return
 		}
-		count := m.copiesOf(i, m.at(i), l)
-		if count == 0 {
+		was := m.copiesOf(i, b, l)
+		if was.count == 0 {
 			continue
 		}
 		switch {
 		case left >= 0:
-			m.setCopies(i, l, int32(min(left, math.MaxInt32)))
+			m.setCopies(i, l, was, int32(min(left, math.MaxInt32)))
 		case m.removals == LastCopy:
-			m.setCopies(i, l, 0)
+			m.setCopies(i, l, was, 0)
 		default:
-			m.setCopies(i, l, count-1)
+			m.setCopies(i, l, was, was.count-1)
 		}
 		return
 	}

@@ -100,8 +100,8 @@ func (m *Mirror) removeSpan(head uint32, l uint8) bool {
 		if i == none {
 			continue
 		}
-		if count := m.copiesOf(i, m.at(i), l); count > 0 {
-			m.setCopies(i, l, count-1)
+		if was := m.copiesOf(i, m.at(i), l); was.count > 0 {
+			m.setCopies(i, l, was, was.count-1)
 		}
 	}
 	if s.copies--; s.copies == 0 {

@@ -5,10 +5,7 @@ SPDX-License-Identifier: Apache-2.0
 
 package mirror
 
-import (
-	"cmp"
-	"slices"
-)
+import "slices"
 
 // Stats count what a mirror has seen and what it knows. Counters run for the life
 // of a mirror.
@@ -101,16 +98,15 @@ func (m *Mirror) audit() {
 // dropShrunk catches up on the removals that were taken for one of several
 // copies.
 func (m *Mirror) dropShrunk() {
-	var shrunk []laneRef
-	for ref, many := range m.many {
+	var shrunk []laneKey
+	for key, many := range m.many {
 		if many.shrunk {
-			shrunk = append(shrunk, ref)
+			shrunk = append(shrunk, key)
 		}
 	}
-	slices.SortFunc(shrunk, func(a, b laneRef) int {
-		return cmp.Or(cmp.Compare(a.block, b.block), cmp.Compare(a.lane, b.lane))
-	})
-	for _, ref := range shrunk {
-		m.setCopies(ref.block, ref.lane, 0)
+	slices.Sort(shrunk)
+	for _, key := range shrunk {
+		ref := key.ref()
+		m.setCopies(ref.block, ref.lane, m.many[key], 0)
 	}
 }

@@ -10,32 +10,114 @@ import "math/bits"
 // table finds blocks by a key of 64 bits. It stores numbers of blocks only; the
 // keys are in the blocks, and whoever looks something up compares them.
 //
-// A bucket is a cache line: slots that are filled from the first one on, and a
-// count of the keys that went to a later bucket because this one was full. A
-// lookup goes on to the next bucket only while that count says so; a removal
-// corrects it, and leaves nothing behind. A slot has some bits of the key, so that
-// few other blocks are looked at in vain.
+// A bucket is a cache line: slots with a number and a tag, which is some bits of
+// the key, and counts of the keys that went on to another bucket because this one
+// was full: of those that it was the first bucket for, and of the others. A lookup
+// compares all tags of a bucket at once, and goes on only while the count says so;
+// a removal corrects it, and leaves nothing behind. The second bucket of a key
+// depends on its tag, so that a full bucket does not fill the next one; after that
+// it is one bucket after the other.
 type table struct {
 	buckets []bucket
 	count   int
 	seed    uint64
 }
 
-type bucket [16]uint32
+type bucket struct {
+	// tags has one byte a slot, 0 where it is empty.
+	tags    [2]uint64
+	numbers [16][3]byte
+}
 
 const (
-	bucketSlots = 15
-	// overflow is the position of the count of keys that went further.
-	overflow = 15
+	// counts is the slot without a tag. The lower half of its number counts the keys
+	// that left their first bucket, the upper half those that passed. A count that
+	// has reached its end stays there.
+	counts    = 15
+	countBits = 12
+	countMask = 1<<countBits - 1
+	// kept is the number of free slots below which a key goes to its second bucket if
+	// that is emptier. Without it, keys that come and go leave more and more of the
+	// others behind in a later bucket.
+	kept = 4
 	// bucketFill is the number of keys per bucket at which a table grows.
 	bucketFill = 13
 
 	numberBits = 24
-	numberMask = 1<<numberBits - 1
 	// maxBlocks is the largest number of engine hashes that a mirror can be told to
 	// remember: blocks without a name need numbers, too.
 	maxBlocks = 1 << (numberBits - 1)
+
+	everyByte = 0x0101010101010101
+	lowBits   = 0x7f * everyByte
+	// slotsOfSecond are the bytes of the second word of tags that are slots.
+	slotsOfSecond = 1<<56 - 1
 )
+
+func (b *bucket) number(slot int) uint32 {
+	n := &b.numbers[slot]
+	return uint32(n[0]) | uint32(n[1])<<8 | uint32(n[2])<<16
+}
+
+func (b *bucket) setNumber(slot int, i uint32) {
+	b.numbers[slot] = [3]byte{byte(i), byte(i >> 8), byte(i >> 16)}
+}
+
+// tagged returns the bytes of a word that equal a tag, as their upper bits.
+func tagged(word, tag uint64) uint64 {
+	x := word ^ tag*everyByte
+	return ^(x&lowBits + lowBits | x | lowBits)
+}
+
+// matches returns the slots of a bucket with a tag, as the upper bits of bytes.
+func (b *bucket) matches(tag uint64) (first, second uint64) {
+	return tagged(b.tags[0], tag), tagged(b.tags[1], tag) & slotsOfSecond
+}
+
+// free returns an empty slot, or a negative number.
+func (b *bucket) free() int {
+	first, second := b.matches(0)
+	switch {
+	case first != 0:
+		return bits.TrailingZeros64(first) / 8
+	case second != 0:
+		return 8 + bits.TrailingZeros64(second)/8
+	}
+	return -1
+}
+
+// room returns the number of empty slots.
+func (b *bucket) room() int {
+	first, second := b.matches(0)
+	return bits.OnesCount64(first) + bits.OnesCount64(second)
+}
+
+// left returns how many keys went on from here after so many hops.
+func (b *bucket) left(hops int) uint32 {
+	if hops == 0 {
+		return b.number(counts) & countMask
+	}
+	return b.number(counts) >> countBits
+}
+
+// count notes that a key that had made so many hops went on, or is gone.
+func (b *bucket) count(hops, by int) {
+	n := b.left(hops)
+	if n == countMask {
+		return
+	}
+	n = uint32(int(n) + by)
+	if both := b.number(counts); hops == 0 {
+		b.setNumber(counts, both&^countMask|n)
+	} else {
+		b.setNumber(counts, both&countMask|n<<countBits)
+	}
+}
+
+func (b *bucket) setTag(slot int, tag uint64) {
+	word, shift := &b.tags[slot/8], slot%8*8
+	*word = *word&^(0xff<<shift) | tag<<shift
+}
 
 // newTable returns an empty table. The seed is not to be known to those who choose
 // keys.
@@ -55,48 +137,58 @@ func (t *table) home(spread uint64) int {
 	return int(high)
 }
 
-// tagged returns what a slot holds. The bucket is chosen by the upper bits of the
-// key, the tag by the lower ones.
-func tagged(spread uint64, i uint32) uint32 { return uint32(spread)<<numberBits | i }
+// tagOf returns the tag of a key, which is not 0. The bucket is chosen by the upper
+// bits of the key, the tag by the lower ones.
+func tagOf(spread uint64) uint64 {
+	return max(1, spread&0xff)
+}
+
+// hop returns the bucket that a key goes to when the one it came to after some hops
+// is full. Enough of them lead to every bucket.
+func (t *table) hop(at, hops int, tag uint64) int {
+	step := 1
+	if hops == 0 {
+		step = int(tag)
+	}
+	return (at + step) % len(t.buckets)
+}
 
 // finder walks over the blocks that may have a key.
 type finder struct {
-	t       *table
-	tag     uint32
-	bucket  int
-	slot    int
-	visited int
+	t             *table
+	first, second uint64
+	tag           uint64
+	at, hops      int
 }
 
 func (t *table) find(key uint64) finder {
 	spread := t.spread(key)
-	return finder{t: t, tag: tagged(spread, 0), bucket: t.home(spread)}
+	f := finder{t: t, tag: tagOf(spread), at: t.home(spread)}
+	f.first, f.second = t.buckets[f.at].matches(f.tag)
+	return f
 }
 
 // next returns the next candidate, or none.
 func (f *finder) next() uint32 {
 	for {
-		b := &f.t.buckets[f.bucket]
-		for f.slot < bucketSlots && b[f.slot] != 0 {
-			slot := b[f.slot]
-			f.slot++
-			if slot&^numberMask == f.tag {
-				return slot & numberMask
-			}
+		b := &f.t.buckets[f.at]
+		if f.first != 0 {
+			slot := bits.TrailingZeros64(f.first) / 8
+			f.first &= f.first - 1
+			return b.number(slot)
 		}
-		f.visited++
-		if b[overflow] == 0 || f.visited > len(f.t.buckets) {
+		if f.second != 0 {
+			slot := 8 + bits.TrailingZeros64(f.second)/8
+			f.second &= f.second - 1
+			return b.number(slot)
+		}
+		if b.left(f.hops) == 0 || f.hops > len(f.t.buckets) {
 			return none
 		}
-		f.slot, f.bucket = 0, f.t.after(f.bucket)
+		f.at = f.t.hop(f.at, f.hops, f.tag)
+		f.hops++
+		f.first, f.second = f.t.buckets[f.at].matches(f.tag)
 	}
-}
-
-func (t *table) after(bucket int) int {
-	if bucket++; bucket < len(t.buckets) {
-		return bucket
-	}
-	return 0
 }
 
 // full reports whether the table has to grow before the next insertion.
@@ -118,36 +210,46 @@ func (t *table) grown() table {
 // insert adds a block whose key the table does not have to know.
 func (t *table) insert(key uint64, i uint32) {
 	spread := t.spread(key)
-	for at := t.home(spread); ; at = t.after(at) {
+	at, tag := t.home(spread), tagOf(spread)
+	for hops := 0; ; hops++ {
 		b := &t.buckets[at]
-		for slot := range bucketSlots {
-			if b[slot] == 0 {
-				b[slot] = tagged(spread, i)
-				t.count++
-				return
-			}
+		slot := b.free()
+		if hops == 0 && b.room() < kept && b.room() < t.buckets[t.hop(at, hops, tag)].room() {
+			slot = -1
 		}
-		b[overflow]++
+		if slot >= 0 {
+			b.setTag(slot, tag)
+			b.setNumber(slot, i)
+			t.count++
+			return
+		}
+		b.count(hops, 1)
+		at = t.hop(at, hops, tag)
 	}
 }
 
 // remove takes a block out that is there under this key.
 func (t *table) remove(key uint64, i uint32) {
 	spread := t.spread(key)
-	want := tagged(spread, i)
-	for at := t.home(spread); ; at = t.after(at) {
+	at, tag := t.home(spread), tagOf(spread)
+	for hops := 0; ; hops++ {
 		b := &t.buckets[at]
-		last := bucketSlots - 1
-		for last >= 0 && b[last] == 0 {
-			last--
-		}
-		for slot := 0; slot <= last; slot++ {
-			if b[slot] == want {
-				b[slot], b[last] = b[last], 0
+		first, second := b.matches(tag)
+		for ; first != 0; first &= first - 1 {
+			if slot := bits.TrailingZeros64(first) / 8; b.number(slot) == i {
+				b.setTag(slot, 0)
 				t.count--
 				return
 			}
 		}
-		b[overflow]--
+		for ; second != 0; second &= second - 1 {
+			if slot := 8 + bits.TrailingZeros64(second)/8; b.number(slot) == i {
+				b.setTag(slot, 0)
+				t.count--
+				return
+			}
+		}
+		b.count(hops, -1)
+		at = t.hop(at, hops, tag)
 	}
 }

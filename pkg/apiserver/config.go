@@ -49,6 +49,9 @@ type ExtraConfig struct {
 	Standalone bool
 	// Namespaces knows the namespaces of the cluster; nil without a cluster.
 	Namespaces cachetenant.Namespaces
+	// IndexMemory is the most memory, in bytes, that the index may take; 0 means no
+	// limit.
+	IndexMemory int64
 	// Tokenizer reads prompts that come as text; nil leaves them unread.
 	Tokenizer routing.Tokenizer
 	// Rights is the check of what this server may do in the cluster; nil without a

@@ -48,7 +48,7 @@ func newLive(ctx context.Context, extra *ExtraConfig, generic *genericapiserver.
 	// A lister alone does not make its informer run.
 	kinds.CacheBackends().Informer()
 
-	idx := index.New(index.Options{Secret: rand.Uint64()}, extra.Clock.Now())
+	idx := index.New(index.Options{Secret: rand.Uint64(), Memory: extra.IndexMemory}, extra.Clock.Now())
 	tenancy, err := newTenancy(kinds, idx)
 	if err != nil {
 		return nil, err

@@ -23,9 +23,9 @@ type pool[T any] struct {
 }
 
 const (
-	// chunkBits makes chunks of 65,536 elements: large enough that a pool of ten
-	// million elements has few of them, small enough that a new one costs little.
-	chunkBits = 16
+	// chunkBits makes chunks of 8,192 elements: few for a pool of ten million, and
+	// little memory that is touched for the first time by one change.
+	chunkBits = 13
 	chunkSize = 1 << chunkBits
 	// poolClasses are the sizes 1, 2, 3, 4, 6, 8, 12 … 3·2^24. Two classes for
 	// each power of two waste a sixth of a span on average. A span that is larger

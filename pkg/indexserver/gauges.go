@@ -14,12 +14,14 @@ import (
 // gauges reads the state of the index when it is scraped. A scrape costs a look
 // at every holder's counters.
 type gauges struct {
-	server   *Server
-	streams  *prometheus.Desc
-	lookups  *prometheus.Desc
-	holders  *prometheus.Desc
-	blocks   *prometheus.Desc
-	complete *prometheus.Desc
+	server    *Server
+	streams   *prometheus.Desc
+	lookups   *prometheus.Desc
+	holders   *prometheus.Desc
+	blocks    *prometheus.Desc
+	complete  *prometheus.Desc
+	memory    *prometheus.Desc
+	forgotten *prometheus.Desc
 }
 
 func newGauges(s *Server) *gauges {
@@ -27,18 +29,20 @@ func newGauges(s *Server) *gauges {
 		return prometheus.NewDesc("inferencecache_"+name, help, labels, nil)
 	}
 	return &gauges{
-		server:   s,
-		streams:  desc("report_streams", "Open report streams."),
-		lookups:  desc("lookup_streams", "Open lookup streams."),
-		holders:  desc("index_holders", "Engine ranks that the index knows, by state.", "state"),
-		blocks:   desc("index_blocks", "Blocks that the holders have, by tier. One that several holders have counts for each.", "tier"),
-		complete: desc("index_complete", "1 while the index has the state of every holder, else 0."),
+		server:    s,
+		streams:   desc("report_streams", "Open report streams."),
+		lookups:   desc("lookup_streams", "Open lookup streams."),
+		holders:   desc("index_holders", "Engine ranks that the index knows, by state.", "state"),
+		blocks:    desc("index_blocks", "Blocks that the holders have, by tier. One that several holders have counts for each.", "tier"),
+		memory:    desc("index_memory_bytes", "Memory that the blocks of the index take."),
+		forgotten: desc("index_forgotten_blocks", "Blocks that holders have and the index did not keep, for its memory, a quota or a TTL."),
+		complete:  desc("index_complete", "1 while the index has the state of every holder, else 0."),
 	}
 }
 
 // Describe sends the descriptions of the gauges.
 func (g *gauges) Describe(out chan<- *prometheus.Desc) {
-	for _, d := range []*prometheus.Desc{g.streams, g.lookups, g.holders, g.blocks, g.complete} {
+	for _, d := range []*prometheus.Desc{g.streams, g.lookups, g.holders, g.blocks, g.complete, g.memory, g.forgotten} {
 		out <- d
 	}
 }
@@ -48,8 +52,10 @@ func (g *gauges) Collect(out chan<- prometheus.Metric) {
 	views, complete := g.server.config.Index.Holders(g.server.config.Clock.Now())
 	var byState [index.Degraded + 1]int
 	var byTier [3]int64
+	var forgotten int64
 	for i := range views {
 		byState[views[i].State]++
+		forgotten += views[i].Forgotten
 		for t, n := range views[i].Blocks {
 			byTier[t] += n
 		}
@@ -65,5 +71,7 @@ func (g *gauges) Collect(out chan<- prometheus.Metric) {
 	for t, n := range byTier {
 		gauge(g.blocks, float64(n), [...]string{"T1", "T2", "T3"}[t])
 	}
+	gauge(g.memory, float64(g.server.config.Index.MemoryUse()))
+	gauge(g.forgotten, float64(forgotten))
 	gauge(g.complete, map[bool]float64{true: 1}[complete])
 }

@@ -63,6 +63,9 @@ func (o *Options) Validate() error {
 	if _, _, err := net.SplitHostPort(o.GRPCBindAddress); err != nil {
 		errs = append(errs, fmt.Errorf("--grpc-bind-address: must be host:port: %w", err))
 	}
+	if o.IndexMemory.Sign() < 0 {
+		errs = append(errs, fmt.Errorf("--index-memory: must not be below 0, is %s", o.IndexMemory.String()))
+	}
 	if _, err := tokenizer.ParseEndpoints(o.Tokenizers); err != nil {
 		errs = append(errs, fmt.Errorf("--tokenizer: %w", err))
 	}

@@ -44,6 +44,7 @@ func (o *Options) Config(ctx context.Context) (*apiserver.Config, error) {
 			Metrics:      prometheus.NewRegistry(),
 			EmbeddedEtcd: o.embeddedEtcd(),
 			Standalone:   o.Standalone,
+			IndexMemory:  o.IndexMemory.Value(),
 		},
 	}
 	if err := o.fill(ctx, config); err != nil {

@@ -74,6 +74,9 @@ func (o *Options) addOwnFlags(fs *pflag.FlagSet) {
 	fs.StringVar(&o.GRPCBindAddress, "grpc-bind-address", o.GRPCBindAddress,
 		"host:port of the gRPC server that engines report to and routers ask. Port 0 takes a free one. "+
 			"Default: :"+defaultGRPCPort+", or "+loopback+":"+defaultGRPCPort+" in standalone mode.")
+	fs.Var(&o.IndexMemory, "index-memory",
+		"The most memory that the blocks of the live index may take, as a quantity such as 512Mi. What is beyond it is forgotten, in the order of "+
+			"its namespace's CachePolicy, and the engines that have it are Degraded. 0 means no limit.")
 	fs.StringArrayVar(&o.Tokenizers, "tokenizer", o.Tokenizers,
 		"model=url of an HTTP tokenizer for lookups that send the prompt as text, such as llama=http://vllm:8000/tokenize; the path may be left out. "+
 			"A url that ends in #chat wraps the text as a user's message. Once for each model; without it such lookups are answered NO_HINT.")

@@ -9,6 +9,7 @@ import (
 	"io"
 	"time"
 
+	"k8s.io/apimachinery/pkg/api/resource"
 	genericoptions "k8s.io/apiserver/pkg/server/options"
 	cliflag "k8s.io/component-base/cli/flag"
 	logsapi "k8s.io/component-base/logs/api/v1"
@@ -33,6 +34,10 @@ const (
 	// command of a new user should need no decision and no privilege.
 	defaultStandaloneDir = "inference-cache-data"
 
+	// defaultIndexMemory holds about a hundred million blocks, and leaves room for
+	// the rest of the server in a container of four gigabytes.
+	defaultIndexMemory = "2Gi"
+
 	loopback = "127.0.0.1"
 
 	// watchGrace bounds how long open watches may take to end at shutdown. With
@@ -53,6 +58,9 @@ type Options struct {
 	UnsafeNoFsync bool
 	// GRPCBindAddress is host:port of the gRPC server. Port 0 takes a free one.
 	GRPCBindAddress string
+
+	// IndexMemory is the most memory that the index may take; 0 means no limit.
+	IndexMemory resource.QuantityValue
 
 	// Tokenizers say where prompts that come as text are tokenised, as model=url.
 	Tokenizers []string
@@ -77,6 +85,7 @@ func New() *Options {
 	codecs := apiserver.NewCodecs()
 	o := &Options{
 		EtcdQuotaBytes: embedded.DefaultQuotaBytes,
+		IndexMemory:    resource.QuantityValue{Quantity: resource.MustParse(defaultIndexMemory)},
 		ServerRun:      genericoptions.NewServerRunOptions(),
 		Recommended: genericoptions.NewRecommendedOptions(
 			etcdPrefix, codecs.Factory.LegacyCodec(v1alpha1.SchemeGroupVersion)),

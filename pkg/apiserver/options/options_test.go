@@ -129,7 +129,10 @@ func TestValidate(t *testing.T) {
 			args: append([]string{"--standalone"}, tls...),
 			want: []string{"standalone mode makes its own certificates"},
 		},
-		"tokenizers": {args: []string{"--standalone", "--tokenizer=llama=http://vllm:8000", "--tokenizer=org/qwen=https://vllm/tokenize#chat"}},
+		"index memory":         {args: []string{"--standalone", "--index-memory=512Mi"}},
+		"index without limit":  {args: []string{"--standalone", "--index-memory=0"}},
+		"index memory below 0": {args: []string{"--standalone", "--index-memory=-1Gi"}, want: []string{"--index-memory: must not be below 0, is -1Gi"}},
+		"tokenizers":           {args: []string{"--standalone", "--tokenizer=llama=http://vllm:8000", "--tokenizer=org/qwen=https://vllm/tokenize#chat"}},
 		"tokenizers that are none": {
 			args: []string{"--standalone", "--tokenizer=llama", "--tokenizer=m=http://a", "--tokenizer=m=http://b"},
 			want: []string{"--tokenizer: ", `"llama" is not of the form model=url`, `"m"`},

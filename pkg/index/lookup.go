@@ -164,12 +164,15 @@ func (sc *scratch) hits(f *family, unsure []*Session, dst []Hit) []Hit {
 			dst = dst[:len(dst)+1]
 			r.hit(s, size, &dst[len(dst)-1])
 			if len(unsure) > 0 {
-				sc.mark(s)
+				m, _ := sc.mark(s)
+				m.at = none
 			}
 			continue
 		}
 		m, known := sc.mark(s)
-		if !known {
+		// While the writer is in the way a holder may be seen with one group and with
+		// several, or a number as that of two holders.
+		if !known || m.at == none {
 			m.at = int32(len(sc.holders))
 			sc.holders = append(sc.holders, holderReach{s, none})
 		}

@@ -62,7 +62,9 @@ func (x *Index) declare(h *holding, declared *declarations) {
 
 // noteSure keeps the list of holders that are not sure of what they hold.
 func (x *Index) noteSure(s *Session) {
-	if s.current.Load().unsure() {
+	unsure := s.current.Load().unsure()
+	s.standing.unsure.Store(unsure)
+	if unsure {
 		s.scheme.unsure.insert(s, byHolder)
 	} else {
 		s.scheme.unsure.delete(s, byHolder)
@@ -142,11 +144,11 @@ func (x *Index) promote(s *Session, now time.Time) {
 		old := s.current.Swap(s.staged.holding)
 		s.staged.holding.show()
 		x.dropHolding(old)
+		x.noteSure(s)
 	})
 	s.sequence = s.staged.sequence
 	s.staged, s.awaiting, s.fresh = nil, false, false
 	s.target = s.sequence
-	x.noteSure(s)
 	s.current.Load().expireInferred(now)
 }
 

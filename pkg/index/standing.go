@@ -71,7 +71,6 @@ func (x *Index) changed(s *Session) {
 	state := s.stateNow()
 	x.countStale(s, !state.current())
 	s.standing.state.Store(uint32(state))
-	s.standing.unsure.Store(s.current.Load().unsure())
 	s.standing.sequence.Store(s.sequence)
 	if !s.lastEvent.IsZero() {
 		s.standing.lastEvent.Store(s.lastEvent.UnixNano())

@@ -21,7 +21,7 @@ import (
 const (
 	storyHolders = 6
 	storyChains  = 4
-	storySteps   = 4000
+	storySteps   = 2500
 	// readersPerKind of each kind read while one writer writes.
 	readersPerKind = 2
 )

@@ -74,22 +74,14 @@ func (b *bucket) matches(tag uint64) (first, second uint64) {
 	return tagged(b.tags[0], tag), tagged(b.tags[1], tag) & slotsOfSecond
 }
 
-// free returns an empty slot, or a negative number.
-func (b *bucket) free() int {
+// free returns the number of empty slots, and one of them.
+func (b *bucket) free() (room, slot int) {
 	first, second := b.matches(0)
-	switch {
-	case first != 0:
-		return bits.TrailingZeros64(first) / 8
-	case second != 0:
-		return 8 + bits.TrailingZeros64(second)/8
+	room = bits.OnesCount64(first) + bits.OnesCount64(second)
+	if first != 0 {
+		return room, bits.TrailingZeros64(first) / 8
 	}
-	return -1
-}
-
-// room returns the number of empty slots.
-func (b *bucket) room() int {
-	first, second := b.matches(0)
-	return bits.OnesCount64(first) + bits.OnesCount64(second)
+	return room, 8 + bits.TrailingZeros64(second)/8
 }
 
 // left returns how many keys went on from here after so many hops.
@@ -150,7 +142,10 @@ func (t *table) hop(at, hops int, tag uint64) int {
 	if hops == 0 {
 		step = int(tag)
 	}
-	return (at + step) % len(t.buckets)
+	if at += step; at >= len(t.buckets) {
+		at %= len(t.buckets)
+	}
+	return at
 }
 
 // finder walks over the blocks that may have a key.
@@ -213,11 +208,13 @@ func (t *table) insert(key uint64, i uint32) {
 	at, tag := t.home(spread), tagOf(spread)
 	for hops := 0; ; hops++ {
 		b := &t.buckets[at]
-		slot := b.free()
-		if hops == 0 && b.room() < kept && b.room() < t.buckets[t.hop(at, hops, tag)].room() {
-			slot = -1
+		room, slot := b.free()
+		if hops == 0 && room < kept {
+			if other, _ := t.buckets[t.hop(at, hops, tag)].free(); other > room {
+				room = 0
+			}
 		}
-		if slot >= 0 {
+		if room > 0 {
 			b.setTag(slot, tag)
 			b.setNumber(slot, i)
 			t.count++

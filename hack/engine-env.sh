@@ -52,7 +52,7 @@ if [[ ! -f "${target}/complete" ]]; then
     echo "hack/engine-env.sh: ${python} cannot make environments; install the module with: apt-get install python3.12-venv" >&2
     exit 1
   fi
-  "${target}/bin/python3" -m pip install --quiet --disable-pip-version-check --no-deps --no-compile --requirement "${requirements}" >&2
+  "${target}/bin/python3" -m pip install --quiet --disable-pip-version-check --no-deps --requirement "${requirements}" >&2
   name_vllm "$(echo "${target}"/lib/python3.12/site-packages)"
   touch "${target}/complete"
 fi

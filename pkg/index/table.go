@@ -24,6 +24,8 @@ type table struct {
 	secret   uint64
 	segments atomic.Pointer[segments]
 	count    int
+	// slots and hashes are the working memory of a split.
+	slots, hashes []uint64
 }
 
 // segments are chosen by the top depth bits of a hash.
@@ -218,26 +220,32 @@ func (t *table) grow(hash uint64, s *segment) {
 }
 
 // split shares the entries of a segment among two by the next bit of their hashes.
+// Reading the hashes is what it costs, and a processor waits for many of them at
+// once when nothing depends on any of them.
 func (t *table) split(s *segment) (low, high *segment) {
-	isHigh := func(slot uint64) bool { return t.hashAt(placeOf(slot))>>(63-s.depth)&1 == 1 }
-	var lows, highs []uint64
+	slots, hashes := t.slots[:0], t.hashes[:0]
 	for _, slot := range s.slots {
-		switch {
-		case slot == 0:
-		case isHigh(slot):
-			highs = append(highs, slot)
-		default:
-			lows = append(lows, slot)
+		if slot != 0 {
+			slots = append(slots, slot)
 		}
 	}
-	halves := [2]*segment{}
-	for i, slots := range [2][]uint64{lows, highs} {
-		halves[i] = t.newSegment(slotsFor(len(slots)*5/4), s.depth+1)
-		for _, slot := range slots {
-			halves[i].put(slot)
+	highs := 0
+	for _, slot := range slots {
+		hash := t.hashAt(placeOf(slot)) >> (63 - s.depth) & 1
+		hashes = append(hashes, hash)
+		highs += int(hash)
+	}
+	low = t.newSegment(slotsFor((len(slots)-highs)*5/4), s.depth+1)
+	high = t.newSegment(slotsFor(highs*5/4), s.depth+1)
+	for i, slot := range slots {
+		if hashes[i] == 0 {
+			low.put(slot)
+		} else {
+			high.put(slot)
 		}
 	}
-	return halves[0], halves[1]
+	t.slots, t.hashes = slots, hashes
+	return low, high
 }
 
 // doubled returns segments with one more bit of depth.

@@ -7,6 +7,7 @@ package routing
 
 import (
 	"encoding/binary"
+	"math"
 	"testing"
 
 	"inferencecache.io/inference-cache/pkg/fingerprint"
@@ -73,6 +74,51 @@ func FuzzRoute(f *testing.F) {
 		}
 		if matched != want*size {
 			t.Fatalf("%s: matched %d tokens of %d, want %d blocks of %d", got.Reason, matched, len(ids), want, size)
+		}
+	})
+}
+
+// FuzzPolicy asks two engines under any policy and holds what the policy asks for
+// against the answer.
+func FuzzPolicy(f *testing.F) {
+	f.Add(uint16(96), uint8(6), uint8(3), int32(0), int32(0), 0.0, uint8(0), uint8(0), int64(3), int64(0))
+	f.Add(uint16(160), uint8(9), uint8(1), int32(64), int32(32), 2.5, uint8(0b111), uint8(1), int64(0), int64(9))
+	f.Add(uint16(40), uint8(2), uint8(2), int32(1000), int32(-1), -3.0, uint8(0b11010), uint8(2), int64(1)<<47, int64(5))
+	f.Fuzz(func(t *testing.T, length uint16, first, second uint8, minimumPrefix, minimumMatched int32, floor float64, switches, topK uint8, waits, runs int64) {
+		ids, chain := prompt(1, uint32(length%4096))
+		held := func(n uint8) []uint64 { return chain[:min(int(n), len(chain))] }
+		p := Policy{
+			MinimumPrefixTokens: int(minimumPrefix), MinimumMatchedTokens: int(minimumMatched), FloorScore: floor,
+			HasFloor: switches&1 != 0, IgnoreChains: switches&2 != 0, NoTenantHot: switches&4 != 0, NoAffinity: switches&8 != 0,
+		}
+		fleet := newFleet(t).engine("a").engine("b").under(p).
+			holds("a", index.T1, index.Announced, held(first)).holds("b", index.T3, index.Inferred, held(second)).
+			reports("a", index.Stats{Time: start, Running: &runs, Waiting: &waits})
+		r := Request{Tokens: ids, TopK: int(topK)}
+		if switches&16 != 0 && len(chain) > 0 {
+			r = Request{Chain: chain, TopK: int(topK)}
+		}
+		got := fleet.route(r)
+		if topK > 0 && len(got.Replicas) > int(topK) {
+			t.Fatalf("%d replicas, at most %d were wanted", len(got.Replicas), topK)
+		}
+		if got.Reason != PrefixMatch {
+			if (got.Reason == AffinityHint && p.NoAffinity) || (got.Reason == TenantHot && p.NoTenantHot) {
+				t.Fatalf("%s although it is switched off", got.Reason)
+			}
+			return
+		}
+		best := got.Replicas[0]
+		if best.Tokens < p.MinimumPrefixTokens && len(got.Replicas) == 1 && topK != 1 {
+			t.Fatalf("the only match of %d tokens is below the floor of %d", best.Tokens, p.MinimumPrefixTokens)
+		}
+		if p.HasFloor && best.Score < floor {
+			t.Fatalf("score %v is below the floor of %v", best.Score, floor)
+		}
+		for i, replica := range got.Replicas {
+			if replica.Tokens < p.MinimumMatchedTokens || math.IsNaN(replica.Score) || replica.Score > got.Replicas[max(i-1, 0)].Score*(1+1e-6)+1e-6 && replica.Score > 0 {
+				t.Fatalf("replica %d does not belong there: %+v", i, got.Replicas)
+			}
 		}
 	})
 }

@@ -7,6 +7,7 @@ package report
 
 import (
 	"encoding/binary"
+	"iter"
 
 	pb "inferencecache.io/inference-cache/pkg/generated/proto/inferencecache/v1alpha1"
 	"inferencecache.io/inference-cache/pkg/subscriber/mirror"
@@ -28,27 +29,30 @@ const (
 
 // packer cuts changes into messages of bounded size.
 type packer struct {
-	messages [][]*pb.Change
-	current  []*pb.Change
-	hashes   int
-	bytes    int
+	// yield takes a finished message; it returns false when no more are wanted.
+	yield   func([]*pb.Change) bool
+	ended   bool
+	current []*pb.Change
+	hashes  int
+	bytes   int
 }
 
-// pack converts changes and returns them in as many messages as it takes, at
-// least one.
-func pack(changes []mirror.Change) [][]*pb.Change {
-	var p packer
-	for _, change := range changes {
-		p.add(change)
+// pack converts changes into as many messages as it takes, at least one. Each is
+// made when it is asked for.
+func pack(changes []mirror.Change) iter.Seq[[]*pb.Change] {
+	return func(yield func([]*pb.Change) bool) {
+		p := packer{yield: yield}
+		for _, change := range changes {
+			if p.add(change); p.ended {
+				return
+			}
+		}
+		yield(p.current)
 	}
-	if len(p.current) > 0 || len(p.messages) == 0 {
-		p.cut()
-	}
-	return p.messages
 }
 
 func (p *packer) cut() {
-	p.messages = append(p.messages, p.current)
+	p.ended = p.ended || !p.yield(p.current)
 	p.current, p.hashes, p.bytes = nil, 0, 0
 }
 
@@ -89,7 +93,7 @@ func (p *packer) add(change mirror.Change) {
 // addStored adds a run of blocks, cut where it is too long for one message.
 func (p *packer) addStored(c mirror.Stored) {
 	parent, depth := c.Parent, c.Depth
-	for hashes := c.Hashes; len(hashes) > 0; {
+	for hashes := c.Hashes; len(hashes) > 0 && !p.ended; {
 		n := min(len(hashes), maxHashes)
 		store := &pb.Store{
 			Scope: c.Scope, Group: c.Group, Tier: pb.CacheTier(c.Tier), Certainty: pb.Certainty(c.Certainty),
@@ -107,7 +111,7 @@ func (p *packer) addStored(c mirror.Stored) {
 }
 
 func (p *packer) addRemoved(c mirror.Removed) {
-	for hashes := c.Hashes; len(hashes) > 0; {
+	for hashes := c.Hashes; len(hashes) > 0 && !p.ended; {
 		n := min(len(hashes), maxHashes)
 		p.put(&pb.Change{Change: &pb.Change_Remove{Remove: &pb.Remove{
 			Scope: c.Scope, Group: c.Group, Tier: pb.CacheTier(c.Tier), Certainty: pb.Certainty(c.Certainty),

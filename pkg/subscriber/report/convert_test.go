@@ -7,6 +7,7 @@ package report
 
 import (
 	"encoding/binary"
+	"slices"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -63,7 +64,7 @@ func TestPack(t *testing.T) {
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
-			if diff := cmp.Diff([][]*pb.Change{{tc.want}}, pack([]mirror.Change{tc.change}), protocmp.Transform()); diff != "" {
+			if diff := cmp.Diff([][]*pb.Change{{tc.want}}, slices.Collect(pack([]mirror.Change{tc.change})), protocmp.Transform()); diff != "" {
 				t.Errorf("(-want +got):\n%s", diff)
 			}
 		})
@@ -79,7 +80,7 @@ func TestPackCutsLongRuns(t *testing.T) {
 	}
 	gone := mirror.Removed{Tier: mirror.T1, Certainty: mirror.Announced, Hashes: run.Hashes}
 	depth, removed := 0, 0
-	for i, message := range pack([]mirror.Change{run, gone}) {
+	for i, message := range slices.Collect(pack([]mirror.Change{run, gone})) {
 		if size := proto.Size(&pb.Delta{Sequence: 1, Changes: message}); size > 1<<20 {
 			t.Errorf("message %d has %d bytes, want 1 MiB at most", i, size)
 		}
@@ -109,7 +110,7 @@ func TestPackCutsLongRuns(t *testing.T) {
 }
 
 func TestEmptySnapshotHasOneChunk(t *testing.T) {
-	chunks := (&Snapshot{Sequence: 3}).chunks()
+	chunks := slices.Collect((&Snapshot{Sequence: 3}).chunks())
 	if len(chunks) != 1 || !chunks[0].GetLast() || chunks[0].GetSequence() != 3 {
 		t.Errorf("chunks of nothing: %v, want a last one", chunks)
 	}

@@ -68,6 +68,7 @@ type Fanout struct {
 	host, port string
 	journals   []*Journal
 	peers      map[string]*peer
+	gate       *gate
 }
 
 // NewFanout returns a fanout that is not running yet. The error names what is
@@ -89,7 +90,9 @@ func NewFanout(config Config, journals ...*Journal) (*Fanout, error) {
 	if config.Connect == nil {
 		config.Connect = config.dial
 	}
-	return &Fanout{config: config, host: host, port: port, journals: journals, peers: map[string]*peer{}}, nil
+	return &Fanout{
+		config: config, host: host, port: port, journals: journals, peers: map[string]*peer{}, gate: newGate(config.Clock),
+	}, nil
 }
 
 // Run reports until ctx ends.
@@ -137,7 +140,7 @@ func (f *Fanout) reconcile(ctx context.Context, running *sync.WaitGroup) {
 		}
 		logger.Info("Reporting to an index replica", "address", address)
 		peerCtx, cancel := context.WithCancel(ctx)
-		p := &peer{address: address, config: &f.config, journals: f.journals, cancel: cancel}
+		p := &peer{address: address, config: &f.config, journals: f.journals, gate: f.gate, cancel: cancel}
 		f.peers[address] = p
 		running.Go(func() { p.run(peerCtx) })
 	}

@@ -133,7 +133,7 @@ func (j *Journal) flush() {
 		return
 	}
 	j.flushed = j.opts.Clock.Now()
-	for _, message := range pack(changes) {
+	for message := range pack(changes) {
 		j.sequence++
 		j.ring.push(&pb.Delta{Sequence: j.sequence, Changes: message, EventTimeUs: j.eventTime})
 	}

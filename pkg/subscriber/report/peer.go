@@ -30,6 +30,7 @@ type peer struct {
 	address  string
 	config   *Config
 	journals []*Journal
+	gate     *gate
 	cancel   context.CancelFunc
 }
 
@@ -87,7 +88,7 @@ func (p *peer) session(ctx context.Context, j *Journal, metrics *sessionMetrics)
 		return false, err
 	}
 	defer func() { _ = connection.Close() }() // the stream has ended before
-	return runSession(ctx, connection, j, p.config.Identity, p.config.Clock, metrics)
+	return runSession(ctx, connection, j, p.config.Identity, p.gate, metrics)
 }
 
 // dial opens a connection with TLS and, if there is one, the token.

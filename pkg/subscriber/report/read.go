@@ -6,6 +6,8 @@ SPDX-License-Identifier: Apache-2.0
 package report
 
 import (
+	"iter"
+
 	pb "inferencecache.io/inference-cache/pkg/generated/proto/inferencecache/v1alpha1"
 	"inferencecache.io/inference-cache/pkg/subscriber/mirror"
 )
@@ -80,6 +82,13 @@ type Snapshot struct {
 	EventTime int64
 }
 
+// Size returns about how many blocks a snapshot would have now.
+func (j *Journal) Size() int {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return j.mirror.Stats().Contents
+}
+
 // Snapshot returns the state as of the newest delta.
 func (j *Journal) Snapshot() Snapshot {
 	j.mu.Lock()
@@ -87,15 +96,20 @@ func (j *Journal) Snapshot() Snapshot {
 	return Snapshot{Epoch: j.epoch, Sequence: j.sequence, Changes: j.mirror.Snapshot(), EventTime: j.eventTime}
 }
 
-// chunks cuts a snapshot into messages.
-func (s *Snapshot) chunks() []*pb.SnapshotChunk {
-	messages := pack(s.Changes)
-	chunks := make([]*pb.SnapshotChunk, len(messages))
-	for i, message := range messages {
-		chunks[i] = &pb.SnapshotChunk{
-			Sequence: s.Sequence, Chunk: uint32(i), Last: i == len(messages)-1,
-			Changes: message, EventTimeUs: s.EventTime,
+// chunks cuts a snapshot into messages, each of which is made when it is asked for.
+func (s *Snapshot) chunks() iter.Seq[*pb.SnapshotChunk] {
+	return func(yield func(*pb.SnapshotChunk) bool) {
+		// Which one is the last is known when there is no other.
+		var held *pb.SnapshotChunk
+		next := uint32(0)
+		for message := range pack(s.Changes) {
+			if held != nil && !yield(held) {
+				return
+			}
+			held = &pb.SnapshotChunk{Sequence: s.Sequence, Chunk: next, Changes: message, EventTimeUs: s.EventTime}
+			next++
 		}
+		held.Last = true
+		yield(held)
 	}
-	return chunks
 }

@@ -48,11 +48,16 @@ var errOutdated = errors.New("the hello of the session does not hold any more")
 
 // session is one stream about one rank to one address of the index.
 type session struct {
-	journal  *Journal
-	identity Identity
-	stream   pb.InferenceCache_ReportClient
-	clock    clock.WithTicker
-	metrics  *sessionMetrics
+	// cancel ends the stream, gate lets snapshots through.
+	cancel context.CancelFunc
+	gate   *gate
+	// heartbeat ticks when the session has to show that it lives.
+	heartbeat clock.Ticker
+	journal   *Journal
+	identity  Identity
+	stream    pb.InferenceCache_ReportClient
+	clock     clock.WithTicker
+	metrics   *sessionMetrics
 
 	// epoch is the one the session is about, next the delta to send next.
 	epoch, next uint64
@@ -70,7 +75,7 @@ type session struct {
 
 // runSession opens a stream and reports on it until it ends or ctx does. Healthy
 // tells whether the server had accepted the session by then.
-func runSession(ctx context.Context, client pb.InferenceCacheClient, j *Journal, id Identity, c clock.WithTicker, m *sessionMetrics) (healthy bool, err error) {
+func runSession(ctx context.Context, client pb.InferenceCacheClient, j *Journal, id Identity, g *gate, m *sessionMetrics) (healthy bool, err error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	stream, err := client.Report(ctx)
@@ -78,10 +83,10 @@ func runSession(ctx context.Context, client pb.InferenceCacheClient, j *Journal,
 		return false, fmt.Errorf("opening a report stream: %w", err)
 	}
 	s := &session{
-		journal: j, identity: id, stream: stream, clock: c, metrics: m,
+		cancel: cancel, gate: g, journal: j, identity: id, stream: stream, clock: g.clock, metrics: m,
 		resync: make(chan string, 1), failed: make(chan error, 1),
 	}
-	reply, err := s.hello(cancel)
+	reply, err := s.hello()
 	if err != nil {
 		return false, err
 	}
@@ -94,7 +99,7 @@ func runSession(ctx context.Context, client pb.InferenceCacheClient, j *Journal,
 }
 
 // hello opens the session. A server that does not answer in time ends the stream.
-func (s *session) hello(cancel context.CancelFunc) (*pb.HelloReply, error) {
+func (s *session) hello() (*pb.HelloReply, error) {
 	position := s.journal.Position()
 	s.epoch, s.engine = position.Epoch, position.Engine
 	engine := position.Engine
@@ -126,7 +131,7 @@ func (s *session) hello(cancel context.CancelFunc) (*pb.HelloReply, error) {
 	go func() {
 		select {
 		case <-timer.C():
-			cancel()
+			s.cancel()
 		case <-answered:
 		}
 	}()
@@ -167,8 +172,8 @@ func (s *session) report(ctx context.Context, reply *pb.HelloReply) error {
 	if lease <= 0 {
 		lease = defaultLease
 	}
-	heartbeat := s.clock.NewTicker(max(lease/heartbeatsPerLease, time.Millisecond))
-	defer heartbeat.Stop()
+	s.heartbeat = s.clock.NewTicker(max(lease/heartbeatsPerLease, time.Millisecond))
+	defer s.heartbeat.Stop()
 	if limit := reply.GetMaxMessageBytes(); limit > 0 && limit < 1<<20 {
 		return fmt.Errorf("the index takes messages of up to %d bytes, but has to take 1 MiB", limit)
 	}
@@ -185,7 +190,7 @@ func (s *session) report(ctx context.Context, reply *pb.HelloReply) error {
 		}
 		select {
 		case <-changed:
-		case <-heartbeat.C():
+		case <-s.heartbeat.C():
 			if err := s.sendHeartbeat(); err != nil {
 				return err
 			}
@@ -234,27 +239,10 @@ func (s *session) sendNews(ctx context.Context) (<-chan struct{}, error) {
 	}
 }
 
-// sendSnapshot sends everything that the rank holds and goes on after it.
-func (s *session) sendSnapshot(ctx context.Context, reason string) error {
-	snapshot := s.journal.Snapshot()
-	if snapshot.Epoch != s.epoch {
-		return errOutdated
-	}
-	chunks := snapshot.chunks()
-	logr.FromContextOrDiscard(ctx).V(2).Info("Sending a snapshot", "reason", reason, "sequence", snapshot.Sequence, "chunks", len(chunks))
-	for _, chunk := range chunks {
-		if err := s.send(&pb.ReportRequest{Message: &pb.ReportRequest_Snapshot{Snapshot: chunk}}); err != nil {
-			return err
-		}
-	}
-	s.next = snapshot.Sequence + 1
-	s.metrics.snapshots.Inc()
-	return nil
-}
-
 func (s *session) sendHeartbeat() error {
 	return s.send(&pb.ReportRequest{Message: &pb.ReportRequest_Heartbeat{
-		Heartbeat: &pb.Heartbeat{LastSequence: s.next - 1},
+		// Next is 0 while the index waits for its first snapshot.
+		Heartbeat: &pb.Heartbeat{LastSequence: max(s.next, 1) - 1},
 	}})
 }
 

@@ -15,6 +15,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 	"google.golang.org/grpc"
+	"k8s.io/utils/clock"
 	clocktesting "k8s.io/utils/clock/testing"
 
 	pb "inferencecache.io/inference-cache/pkg/generated/proto/inferencecache/v1alpha1"
@@ -72,14 +73,28 @@ type conversation struct {
 // converse starts a session that the index answers with a reply.
 func converse(t *testing.T, j *Journal, reply *pb.HelloReply) *conversation {
 	t.Helper()
-	c := &conversation{fakeIndex: newFakeIndex(), t: t, journal: j, ticks: clocktesting.NewFakeClock(start()), ended: make(chan error, 1)}
+	return converseAt(t, gateAt(clocktesting.NewFakeClock(start())), j, reply)
+}
+
+// converseAt starts one whose snapshots go through a gate with a fake clock.
+func converseAt(t *testing.T, g *gate, j *Journal, reply *pb.HelloReply) *conversation {
+	t.Helper()
+	ticks, _ := g.clock.(*clocktesting.FakeClock)
+	c := &conversation{fakeIndex: newFakeIndex(), t: t, journal: j, ticks: ticks, ended: make(chan error, 1)}
 	c.answers <- &pb.ReportResponse{Message: &pb.ReportResponse_Hello{Hello: reply}}
 	metrics := NewMetrics(prometheus.NewRegistry()).session("index", 0)
 	go func() {
-		_, err := runSession(t.Context(), c, j, Identity{Pod: "pod-0", Tenant: "t", Backend: "b", Engine: "vllm"}, c.ticks, metrics)
+		_, err := runSession(t.Context(), c, j, Identity{Pod: "pod-0", Tenant: "t", Backend: "b", Engine: "vllm"}, g, metrics)
 		c.ended <- err
 	}()
 	return c
+}
+
+// gateAt returns a gate that puts nothing off.
+func gateAt(c clock.WithTicker) *gate {
+	g := newGate(c)
+	g.spread = func(time.Duration) time.Duration { return 0 }
+	return g
 }
 
 // next returns the next message of the session.
@@ -144,7 +159,7 @@ func TestSessionBeginnings(t *testing.T) {
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
-			j, clock := journalWith(tc.deltas, tc.opts)
+			j, late := journalWith(tc.deltas, tc.opts)
 			c := converse(t, j, tc.reply)
 			hello := c.next().GetHello()
 			position := j.Position()
@@ -153,7 +168,7 @@ func TestSessionBeginnings(t *testing.T) {
 			}
 			c.expect(tc.want...)
 			j.Absorb(batchOf(100, 1))
-			clock.advance(time.Second)
+			late.advance(time.Second)
 			c.expect(int64(tc.deltas) + 1)
 		})
 	}
@@ -215,7 +230,7 @@ func TestSessionEnds(t *testing.T) {
 		c := &conversation{fakeIndex: newFakeIndex(), t: t}
 		c.answers <- &pb.ReportResponse{Message: &pb.ReportResponse_Ack{Ack: &pb.Ack{}}}
 		go func() { <-c.sent }()
-		healthy, err := runSession(t.Context(), c, j, Identity{}, clocktesting.NewFakeClock(start()), NewMetrics(prometheus.NewRegistry()).session("index", 0))
+		healthy, err := runSession(t.Context(), c, j, Identity{}, gateAt(clocktesting.NewFakeClock(start())), NewMetrics(prometheus.NewRegistry()).session("index", 0))
 		if healthy || err == nil {
 			t.Errorf("healthy %v, error %v; want an error", healthy, err)
 		}
@@ -238,7 +253,7 @@ func TestSessionEnds(t *testing.T) {
 	t.Run("the index does not answer", func(t *testing.T) {
 		c := &conversation{fakeIndex: newFakeIndex(), t: t, ticks: clocktesting.NewFakeClock(start()), ended: make(chan error, 1)}
 		go func() {
-			_, err := runSession(t.Context(), c, j, Identity{}, c.ticks, NewMetrics(prometheus.NewRegistry()).session("index", 0))
+			_, err := runSession(t.Context(), c, j, Identity{}, gateAt(c.ticks), NewMetrics(prometheus.NewRegistry()).session("index", 0))
 			c.ended <- err
 		}()
 		c.next()

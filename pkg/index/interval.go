@@ -17,8 +17,6 @@ const (
 	endShift   = 9
 	offsetMask = maxRun - 1
 	maskMask   = 1<<9 - 1
-	// maxUnit is the largest number of a unit.
-	maxUnit = kids - 1
 )
 
 // kids is the unit of the intervals that count the runs which continue the block

@@ -56,20 +56,17 @@ const (
 // holders are degraded from then on.
 func (x *Index) shed(t *tenant) {
 	for range shedSteps {
-		from := t
 		switch {
-		case t != nil && t.limits.MaxBlocks >= 0 && t.blocks > t.limits.MaxBlocks:
+		case t.limits.MaxBlocks >= 0 && t.blocks > t.limits.MaxBlocks:
 			x.shedOnce(t, min(shedStep, int(t.blocks-t.limits.MaxBlocks)))
 			continue
 		case x.options.Memory > 0 && x.arena.bytes() > x.options.Memory:
-			from = x.largest()
-		default:
-			return
+			if largest := x.largest(); largest != nil {
+				x.shedOnce(largest, shedStep)
+				continue
+			}
 		}
-		if from == nil {
-			return
-		}
-		x.shedOnce(from, shedStep)
+		return
 	}
 }
 

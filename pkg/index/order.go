@@ -106,7 +106,7 @@ func (o *order) renew(a *arena, number uint32) {
 // oldest returns the run whose turn it is, or noRun when there is none. What came
 // with the change for which room is made goes last.
 func (o *order) oldest(a *arena) uint32 {
-	fallback := uint32(noRun)
+	fallback := noRun
 	for i := range o.lists {
 		number := o.lists[i].oldest
 		if number == noRun {

@@ -122,16 +122,7 @@ func bySchemeName(a, b *scheme) int { return cmp.Compare(a.name, b.name) }
 
 func byHolder(a, b *Session) int { return a.hello.Holder.Compare(b.hello.Holder) }
 
-// scheme returns that of a hello, nil for none.
-func (x *Index) scheme(h *Hello) *scheme {
-	if t := x.tenants.get(h.Tenant); t != nil {
-		if m := t.models.get(h.Model); m != nil {
-			return m.scheme(h.HashScheme)
-		}
-	}
-	return nil
-}
-
+// scheme returns the scheme of a name, nil for none.
 func (m *model) scheme(name string) *scheme {
 	for _, s := range m.schemes.all() {
 		if s.name == name {

@@ -121,7 +121,8 @@ const plainMask = 1
 
 // extend takes the blocks from position first to end−1, in the order of the chain.
 func (sc *scratch) extend(r *reach, first, end int32, mask uint16) {
-	if r.member != none {
+	// What a full group has is its depth; only what is cold or doubted is of interest.
+	if r.member != none && (mask != plainMask || !sc.members[r.member].full) {
 		m := &sc.members[r.member]
 		sc.parts = append(sc.parts, part{first, end, m.last, mask})
 		m.last = int32(len(sc.parts) - 1)

@@ -10,16 +10,15 @@ SPDX-License-Identifier: Apache-2.0
 //
 // The index is a set. A block is the 64-bit chained content hash of a prompt up
 // to and including that block; a holder either has it in a KV cache group and a
-// tier or does not. Copies of one block inside an engine are counted where the
-// engine's events are read, never here.
+// tier or does not. How many copies an engine has is for its subscriber to know.
 //
 // A lookup answers with the number of tokens that an engine will reuse. For an
 // engine with one full-attention group that is the longest unbroken prefix. An
 // engine with several groups reuses n blocks only when every full group holds
 // the first n, every window group the last few before n, and every checkpoint
 // group the one that ends at n. A block behind a hole is kept and counts again
-// as soon as the hole is filled, and a block whose ancestors were never seen can
-// never be reached, because a lookup starts at the first block of the prompt.
+// as soon as the hole is filled. A block whose ancestors were never seen counts for
+// window and checkpoint groups only, until they are.
 //
 // # Sessions
 //
@@ -38,17 +37,52 @@ SPDX-License-Identifier: Apache-2.0
 // anything continues it. So the known blocks of a prompt are a prefix of it, and a
 // lookup bisects for the deepest one, climbs from run to run to the start, and
 // reads who holds each run: intervals of blocks by unit (a holder's group), not
-// single blocks. Its cost is a logarithm of the prompt's length plus the holders.
-// Groups that may skip blocks make it look at every position instead.
+// single blocks. Its cost is a logarithm of the prompt's length plus the intervals
+// of the runs on its way. Only where a directory has groups that may skip blocks
+// and also chains whose start is unknown does it look at every position.
 //
 // Hashes, runs and intervals lie in pools without pointers; the table that finds
-// a hash has 8 bytes a block and grows by splitting small segments. A holder
+// a hash has 8 bytes a slot and grows by splitting small segments. A holder
 // vanishes by being made invisible; its memory is swept later, a little with
 // every change.
+//
+// # Concurrency
+//
+// All methods of Index and Session are safe for concurrent use. What changes the
+// index takes one mutex, and so does what looks at more than a prompt (listings,
+// views, ChainsTo). Lookup, Serving, BlockSizes, Complete, Version and the methods
+// of Session take none. A lookup reads beside the writer: runs, table segments,
+// directories and the index have versions that are odd while they change, and a
+// lookup that finds one odd or changed looks again. After a bounded number of
+// attempts it takes the mutex. So what it says of one hash scheme was so at one
+// moment. A cleared holder, a dropped one and a snapshot change in one step; of the
+// blocks of a delta a lookup may see some before others. Pools keep their memory,
+// and readers and the writer share words only atomically.
+//
+// # Order of use and forgetting
+//
+// Lookups and stores note in a run that they used it, and change no list. A
+// tenant's runs take turns, those that were used longest ago (LRU) or least often
+// (LFU) first; one that was used since its last turn is passed over. What exceeds
+// Options.Memory, a tenant's MaxBlocks or its TTL leaves from the ends of the runs
+// whose turn it is, a bounded number of blocks with each change or call of Expire.
+// What continues a block goes before it, so what is left is always a prefix. A
+// holder of something forgotten is Degraded, its hits are bounds, and it is in
+// every answer of its model until it clears its cache, restarts or sends a snapshot
+// that fits.
+//
+// # Limits
+//
+// Options.Memory counts runs, hashes, intervals and tables, which grow with blocks;
+// sessions and the deadlines of inferred blocks are beside it. What one holder may
+// declare is bounded, and so is the length of a chain; a change that exceeds
+// either is refused as a whole. There is room for 2^28 runs in an index and for
+// 2^25 units in a directory.
 //
 // # What it never does
 //
 // It knows no Kubernetes and no wire format, reads no clock and no randomness
-// (times are passed in), and never walks all of its keys. All methods of Index
-// are safe for concurrent use.
+// (times are passed in), stores nothing, and never walks all of its keys.
+//
+// docs/concepts/index.md explains all of this with pictures.
 package index

@@ -76,7 +76,10 @@ func (x *Index) remove(h *holding, c *Change) {
 		return
 	}
 	bit := c.mask()
-	for _, hash := range c.Hashes {
+	for i, hash := range c.Hashes {
+		if i%ahead == 0 {
+			d.table.fetch(c.Hashes[i:])
+		}
 		d.remove(u, hash, bit)
 		if bit&inferredMask != 0 {
 			h.inferred.forget(inferredKey{u, hash, bit})

@@ -138,6 +138,7 @@ func (d *directory) store(u *unit, c *Change, salted bool) {
 			p, n = d.grow(at, known, parent, c, i, salted)
 		}
 		d.set(u, p.run, edit{start: p.offset, end: p.offset + uint16(n), mask: c.mask(), on: true})
+		d.touch(d.run(p.run))
 		i += n
 		at, known, parent = place{p.run, p.offset + uint16(n) - 1}, true, c.Hashes[i-1]
 	}
@@ -167,6 +168,9 @@ func (d *directory) grow(at place, known bool, parent uint64, c *Change, i int, 
 	n := 0
 	for ; i+n < len(c.Hashes) && int(first)+n < maxRun; n++ {
 		hash := c.Hashes[i+n]
+		if n%ahead == 0 {
+			d.table.fetch(c.Hashes[i+n:])
+		}
 		if n > 0 {
 			if _, found := d.table.find(hash); found {
 				break

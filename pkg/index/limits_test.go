@@ -151,6 +151,27 @@ func TestTTL(t *testing.T) {
 	}
 }
 
+// TestAnnouncedIsInUse has a chain that grows and one that is announced again:
+// both are in use, also where nobody asks for them.
+func TestAnnouncedIsInUse(t *testing.T) {
+	x := New(Options{WarmUp: -1}, start)
+	x.SetTenantLimits("ns", &TenantLimits{MaxBlocks: -1, TTL: 16 * time.Minute})
+	s := open(t, x, helloOf("a", 1))
+	grown, again := chainOf(1, 60), chainOf(2, 10)
+	apply(t, x, s, 1, declare(fullGroup)...)
+	for minute := range 60 {
+		more := Change{Op: Store, Depth: uint32(minute), HasParent: minute > 0, Hashes: grown[minute : minute+1]}
+		if minute > 0 {
+			more.Parent = grown[minute-1]
+		}
+		apply(t, x, s, uint64(minute+2), more, Change{Op: Store, Hashes: again})
+		x.Expire(start.Add(time.Duration(minute) * time.Minute))
+		if got := x.Prefixes()["ns"]; got != int64(minute+11) {
+			t.Fatalf("after %d minutes: %d blocks, want %d", minute, got, minute+11)
+		}
+	}
+}
+
 // TestMemory lets tenants of different sizes fill an index: it stays within its
 // memory, and the largest tenant pays.
 func TestMemory(t *testing.T) {

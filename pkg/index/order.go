@@ -139,9 +139,8 @@ func (o *order) victim(a *arena) (number uint32, blocks int) {
 			if n := a.loose(r); n > 0 {
 				return number, n
 			}
-			// What continues it has its turn first.
-			a.touch(r)
 		}
+		// What continues it has its turn first.
 		o.renew(a, number)
 	}
 	return noRun, 0

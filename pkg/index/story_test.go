@@ -8,6 +8,7 @@ package index
 import (
 	"fmt"
 	"math/rand/v2"
+	"runtime"
 	"slices"
 	"sync/atomic"
 	"testing"
@@ -22,8 +23,10 @@ const (
 	storyHolders = 6
 	storyChains  = 4
 	storySteps   = 2500
-	// readersPerKind of each kind read while one writer writes.
-	readersPerKind = 2
+	// readersPerKind of each kind read while one writer writes, on so many threads
+	// that the system stops them anywhere for a while.
+	readersPerKind = 3
+	threads        = 16
 )
 
 // moment is how much of each chain each holder has, in blocks.
@@ -306,6 +309,7 @@ func (w *teller) promote(h int, want [storyChains]int) error {
 // read lets readers of some kinds read until the story has been told.
 func (w *teller) read(t *testing.T, kinds map[string]func(*rand.Rand) error) {
 	t.Helper()
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(threads))
 	var group errgroup.Group
 	var told, failed atomic.Bool
 	reads := map[string]*atomic.Int64{}

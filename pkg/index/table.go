@@ -26,6 +26,8 @@ type table struct {
 	count    int
 	// slots and hashes are the working memory of a split.
 	slots, hashes []uint64
+	// fetched has no meaning.
+	fetched uint64
 }
 
 // segments are chosen by the top depth bits of a hash.
@@ -132,6 +134,19 @@ func (t *table) segment(hash uint64) *segment {
 
 func (t *table) hashAt(p place) uint64 {
 	return t.arena.words.rest(t.arena.run(p.run).load().words)[p.offset]
+}
+
+// ahead is how many hashes a change looks up together: about as many reads of
+// memory as a processor has under way at once, several times.
+const ahead = 64
+
+// fetch reads the slots at which the search for some hashes begins. They lie
+// anywhere in memory; reading them together costs little more than reading one.
+func (t *table) fetch(hashes []uint64) {
+	for _, hash := range hashes[:min(len(hashes), ahead)] {
+		s := t.segment(hash)
+		t.fetched ^= s.slots[s.home(t.tag(hash))]
+	}
 }
 
 // find returns where a block lies, for the writer.

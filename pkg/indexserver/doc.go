@@ -33,6 +33,15 @@ SPDX-License-Identifier: Apache-2.0
 //
 // # Lookups
 //
+// Lookups come one by one, at most MaxLookups in one call, or on a stream that
+// answers them in their order; each is answered alike. Whether the caller may ask
+// is decided for every tenant, and what the Authenticator and the Authorizer
+// allowed stands for a few seconds.
+//
+// The policy's timeout and the caller's deadline bound a lookup together. Prompts
+// that come as text are the only input that leaves the process: their number, size
+// and time are bounded.
+//
 // A lookup never fails but for its token: malformed input is an answer with
 // reason NO_HINT that says what is wrong. (Only what exceeds Limits.LookupBytes
 // the transport refuses before anybody has read it.) The tenant ReservedTenant is for

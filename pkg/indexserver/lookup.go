@@ -7,6 +7,7 @@ package indexserver
 
 import (
 	"context"
+	"time"
 
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
@@ -21,11 +22,19 @@ const MaxLookups = 256
 // Lookup answers a lookup and counts it. It is what every face of the index asks;
 // whether the caller may ask is decided before. It sets the request's time.
 func (s *Server) Lookup(ctx context.Context, r *routing.Request) routing.Response {
-	r.Now = s.config.Clock.Now()
-	out := s.route(ctx, r)
-	s.metrics.latency.Observe(s.config.Clock.Since(r.Now).Seconds())
-	s.metrics.answered(out.Reason)
+	out, _ := s.lookup(ctx, r, s.config.Clock.Now())
 	return out
+}
+
+// lookup is Lookup for callers that know the time, and tells them what it has
+// become.
+func (s *Server) lookup(ctx context.Context, r *routing.Request, start time.Time) (routing.Response, time.Time) {
+	r.Now = start
+	out := s.route(ctx, r)
+	now := s.config.Clock.Now()
+	s.metrics.latency.Observe(now.Sub(start).Seconds())
+	s.metrics.answered(out.Reason)
+	return out, now
 }
 
 // route applies the policy's deadline. What works with the request's own data
@@ -90,8 +99,7 @@ func (s *Server) answer(ctx context.Context, req *pb.LookupRouteRequest) *pb.Loo
 	start := s.config.Clock.Now()
 	q := s.questions.Get().(*question)
 	q.read(req, s.router.Policy(req.GetTenantId()).IgnoreChains)
-	answer := s.Lookup(ctx, &q.Request)
-	now := s.config.Clock.Now()
+	answer, now := s.lookup(ctx, &q.Request, start)
 	out := responseOf(&answer, now)
 	q.reset(answer.Replicas)
 	s.questions.Put(q)

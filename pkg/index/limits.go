@@ -44,29 +44,33 @@ func (t *tenant) limit(l TenantLimits) {
 	t.order.eviction = l.Order
 }
 
-// shedStep is the most blocks that leave a run at once, shedSteps the most steps
-// for one change: a change brings at most a few thousand blocks, and one that is
-// larger leaves the rest to those after it.
+// shedStep is the most blocks that leave a run at once. quotaSteps and memorySteps
+// bound the steps after one change: a quota is kept as exactly as that allows, and
+// memory with a delay, because a table that grows takes the memory of hundreds of
+// blocks at once, and forgetting them all would stop the writer for a millisecond.
 const (
-	shedStep  = 64
-	shedSteps = 256
+	shedStep    = 64
+	quotaSteps  = 256
+	memorySteps = 8
 )
 
 // shed forgets blocks until the index and a tenant are within their limits. Their
 // holders are degraded from then on.
 func (x *Index) shed(t *tenant) {
-	for range shedSteps {
-		switch {
-		case t.limits.MaxBlocks >= 0 && t.blocks > t.limits.MaxBlocks:
-			x.shedOnce(t, min(shedStep, int(t.blocks-t.limits.MaxBlocks)))
-			continue
-		case x.options.Memory > 0 && x.arena.bytes() > x.options.Memory:
-			if largest := x.largest(); largest != nil {
-				x.shedOnce(largest, shedStep)
-				continue
-			}
+	for range quotaSteps {
+		over := t.blocks - t.limits.MaxBlocks
+		if t.limits.MaxBlocks < 0 || over <= 0 {
+			break
 		}
-		return
+		x.shedOnce(t, int(min(shedStep, over)))
+	}
+	for range memorySteps {
+		if x.options.Memory <= 0 || x.arena.bytes() <= x.options.Memory {
+			break
+		}
+		if largest := x.largest(); largest != nil {
+			x.shedOnce(largest, shedStep)
+		}
 	}
 }
 
@@ -142,7 +146,7 @@ func (x *Index) age(t *tenant, now time.Time) {
 	if t.marks[0].at.After(now.Add(-t.limits.TTL)) {
 		return
 	}
-	for range shedSteps {
+	for range quotaSteps {
 		number, loose := t.order.victim(&x.arena)
 		if number == noRun || int32(uint32(x.arena.run(number).use.Load())-t.marks[0].beat) > 0 {
 			return

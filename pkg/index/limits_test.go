@@ -175,7 +175,8 @@ func TestAnnouncedIsInUse(t *testing.T) {
 // TestMemory lets tenants of different sizes fill an index: it stays within its
 // memory, and the largest tenant pays.
 func TestMemory(t *testing.T) {
-	const budget = 4 << 20
+	// A change may go over the budget by what it brings and what a table grows by.
+	const budget, slack = 4 << 20, 64 << 10
 	x := New(Options{Memory: budget}, start)
 	rng := rand.New(rand.NewPCG(1, 2))
 	streams := map[string]Stream{}
@@ -198,7 +199,7 @@ func TestMemory(t *testing.T) {
 			chain[i] = rng.Uint64()
 		}
 		store("large", chain)
-		if got := x.MemoryUse(); got > budget {
+		if got := x.MemoryUse(); got > budget+slack {
 			t.Fatalf("%d bytes in use, %d allowed", got, budget)
 		}
 	}

@@ -133,7 +133,7 @@ func (t *table) segment(hash uint64) *segment {
 }
 
 func (t *table) hashAt(p place) uint64 {
-	return t.arena.words.rest(t.arena.run(p.run).load().words)[p.offset]
+	return t.arena.words.rest(uint32(t.arena.run(p.run).spans.Load() >> 32))[p.offset]
 }
 
 // ahead is how many hashes a change looks up together: about as many reads of

@@ -21,10 +21,17 @@ type requestKey struct {
 // podEntry is one replica's copy of a block, by the ordinals of its names.
 type podEntry struct{ pod, tier uint16 }
 
+// podSet has the copies of one block. Its lock lets lookups read it beside writers
+// of other blocks.
+type podSet struct {
+	mu      sync.Mutex
+	entries []podEntry
+}
+
 // keyEntry is one block in the list of a KeyWalk.
 type keyEntry struct {
 	key        requestKey
-	entries    []podEntry
+	pods       *podSet
 	prev, next *keyEntry
 }
 
@@ -69,16 +76,13 @@ func (w *KeyWalk) Store(model, replica string, tier uint8, engineKeys, hashes []
 		w.requests[requestKey{model, engineKeys[i]}] = []requestKey{key}
 		e := w.keys[key]
 		if e == nil {
-			e = &keyEntry{key: key}
+			e = &keyEntry{key: key, pods: &podSet{}}
 			w.keys[key] = e
 		} else {
 			e.unlink()
 		}
 		w.list.follow(e)
-		added := podEntry{pod: pod, tier: uint16(tier)}
-		if !slices.Contains(e.entries, added) {
-			e.entries = append(e.entries, added)
-		}
+		e.pods.add(podEntry{pod: pod, tier: uint16(tier)})
 		if len(w.keys) > w.capacity {
 			last := w.list.prev
 			last.unlink()
@@ -114,7 +118,7 @@ func (w *KeyWalk) fold(model string, chain []uint64, candidates []string, acc *w
 			break
 		}
 		acc.found = append(acc.found, e)
-		if !acc.step(int32(i), e.entries) {
+		if !acc.visit(int32(i), e.pods) {
 			break
 		}
 	}
@@ -136,6 +140,14 @@ func (w *KeyWalk) promote(found []*keyEntry) {
 		}
 		e.unlink()
 		w.list.follow(e)
+	}
+}
+
+func (s *podSet) add(e podEntry) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if !slices.Contains(s.entries, e) {
+		s.entries = append(s.entries, e)
 	}
 }
 

@@ -32,6 +32,13 @@ func (a *walk) reset(pods int) {
 	a.active, a.started, a.found = a.active[:0], a.started[:0], a.found[:0]
 }
 
+// visit is step for a set that others may change.
+func (a *walk) visit(i int32, pods *podSet) bool {
+	pods.mu.Lock()
+	defer pods.mu.Unlock()
+	return a.step(i, pods.entries)
+}
+
 // step takes the holders of the block at position i and reports whether there is
 // a replica that has all blocks up to it.
 func (a *walk) step(i int32, entries []podEntry) bool {

@@ -5,7 +5,10 @@ SPDX-License-Identifier: Apache-2.0
 
 package index
 
-import "sync/atomic"
+import (
+	"slices"
+	"sync/atomic"
+)
 
 // What readers take from the arena while the writer changes it. Whatever they are
 // told, they see only memory of the pool, and whether it belongs together.
@@ -31,13 +34,13 @@ func (a *arena) glance(number uint32) (l layout, version uint32, steady bool) {
 	return l, version, version%2 == 0 && r.version.Load() == version
 }
 
-// copyList appends the intervals of a run with a layout that was seen at a version.
+// copyList copies the intervals of a run with a layout that was seen at a version
+// over dst.
 func (a *arena) copyList(dst []interval, number uint32, l layout, version uint32) ([]interval, bool) {
-	if l.used > 0 {
-		list := a.intervals.at(l.intervals, int(l.used))
-		for i := range list {
-			dst = append(dst, atomic.LoadUint64(&list[i]))
-		}
+	list := a.list(l)
+	dst = slices.Grow(dst[:0], len(list))[:len(list)]
+	for i := range list {
+		dst[i] = atomic.LoadUint64(&list[i])
 	}
 	return dst, a.run(number).version.Load() == version
 }

@@ -5,20 +5,23 @@ SPDX-License-Identifier: Apache-2.0
 
 package index
 
-import "slices"
+import (
+	"slices"
+	"sync/atomic"
+)
 
 // read takes the blocks from start to end−1 of a run. It reports false when the
 // run has changed since it was glanced at. In the first run of a scan no unit was
 // met before, and after the last one nobody asks which were.
 func (sc *scratch) read(s *step, start, end uint16, isFirst, isLast bool) bool {
 	d := sc.prompts[s.prompt].directory
-	list, steady := d.copyList(sc.list[:0], s.number, s.layout, s.version)
-	if sc.list = list; !steady {
-		return false
-	}
 	grouped := d.grouped.Load() > 0
 	if isFirst && start == 0 && !grouped {
-		return sc.readRoot(list, end, isLast)
+		return sc.readRoot(d.list(s.layout), end, isLast) && d.run(s.number).version.Load() == s.version
+	}
+	list, steady := d.copyList(sc.list, s.number, s.layout, s.version)
+	if sc.list = list; !steady {
+		return false
 	}
 	unit, at := uint32(kids), int32(none)
 	for _, iv := range list {
@@ -51,11 +54,13 @@ func (sc *scratch) read(s *step, start, end uint16, isFirst, isLast bool) bool {
 }
 
 // readRoot is read for the first run of a chain where every unit is alone: most
-// lookups are not much else.
+// lookups are not much else. It takes the intervals as they are in memory; should
+// they change meanwhile, all that comes of it is thrown away.
 func (sc *scratch) readRoot(list []interval, end uint16, isLast bool) bool {
 	n := len(sc.reaches)
 	reaches := slices.Grow(sc.reaches, len(list))[:n+len(list)]
-	for _, iv := range list {
+	for i := range list {
+		iv := atomic.LoadUint64(&list[i])
 		if iv >= kids<<unitShift {
 			break
 		}

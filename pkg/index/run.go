@@ -125,7 +125,8 @@ func (a *arena) run(number uint32) *run { return &a.runs.at(number, 1)[0] }
 // hashes returns the hashes of a run's blocks, for the writer.
 func (a *arena) hashes(l layout) []uint64 { return a.words.at(l.words, int(l.length)) }
 
-// list returns the intervals of a run, for the writer.
+// list returns the intervals of a run. Readers take them atomically, and look whether
+// they still are the run's.
 func (a *arena) list(l layout) []uint64 {
 	if l.used == 0 {
 		return nil

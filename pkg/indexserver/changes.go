@@ -18,6 +18,11 @@ import (
 // Bounds of one message of changes. Its hashes are bounded by its size.
 const (
 	maxChanges = 1 << 16
+	// maxRepeated is the number of hashes of a message that are repeated for further
+	// places, and maxAlso the number of those places in all stores: what a few bytes
+	// ask for is work as well.
+	maxRepeated = 1 << 18
+	maxAlso     = 1 << 16
 	// keptHashes is how much memory for hashes a stream keeps between messages.
 	keptHashes = 1 << 14
 )
@@ -34,13 +39,19 @@ func (r *changeReader) read(field string, in []*pb.Change) ([]index.Change, erro
 	if len(in) > maxChanges {
 		return nil, invalid(field, "%d changes, at most %d are taken at a time", len(in), maxChanges)
 	}
-	words := 0
+	words, also, repeated := 0, 0, 0
 	for i, c := range in {
 		hashes := len(packedHashes(c))
 		if hashes%fingerprint.WireSize != 0 {
 			return nil, invalid(fmt.Sprintf("%s[%d].%s.hashes", field, i, nameOf(c)), "%d bytes, want a multiple of %d", hashes, fingerprint.WireSize)
 		}
 		words += hashes / fingerprint.WireSize
+		places := len(c.GetStore().GetAlso())
+		also += places
+		repeated += places * hashes / fingerprint.WireSize
+	}
+	if also > maxAlso || repeated > maxRepeated {
+		return nil, invalid(field, "%d further places with %d hashes, at most %d with %d are taken at a time", also, repeated, maxAlso, maxRepeated)
 	}
 	r.reserve(words)
 	for i, c := range in {
@@ -49,8 +60,24 @@ func (r *changeReader) read(field string, in []*pb.Change) ([]index.Change, erro
 			return nil, invalid(fmt.Sprintf("%s[%d].%s", field, i, nameOf(c)), "%s", err)
 		}
 		r.changes = append(r.changes, out)
+		if err := r.repeat(out, c.GetStore().GetAlso()); err != nil {
+			return nil, invalid(fmt.Sprintf("%s[%d].store.also", field, i), "%s", err)
+		}
 	}
 	return r.changes, nil
+}
+
+// repeat adds a store again for every further place that has the same blocks.
+func (r *changeReader) repeat(store index.Change, also []*pb.Place) error {
+	for _, p := range also {
+		var err error
+		if store.Tier, store.Certainty, err = placeOf(p.GetTier(), p.GetCertainty()); err != nil {
+			return err
+		}
+		store.GroupIndex = p.GetGroup()
+		r.changes = append(r.changes, store)
+	}
+	return nil
 }
 
 // reserve makes room for all hashes of a message at once, because the changes

@@ -30,6 +30,7 @@ func TestReadChanges(t *testing.T) {
 		{Change: &pb.Change_Store{Store: &pb.Store{
 			Scope: 3, Group: 1, Tier: pb.CacheTier_CACHE_TIER_T2, Certainty: pb.Certainty_CERTAINTY_POSSIBLE,
 			Parent: new(uint64), Depth: 4, Hashes: packed(0x0102030405060708, 9),
+			Also: []*pb.Place{{Group: 2, Tier: pb.CacheTier_CACHE_TIER_T1, Certainty: pb.Certainty_CERTAINTY_ANNOUNCED}},
 		}}},
 		{Change: &pb.Change_Remove{Remove: &pb.Remove{
 			Scope: 3, Group: 1, Tier: pb.CacheTier_CACHE_TIER_T3, Certainty: pb.Certainty_CERTAINTY_INFERRED, Hashes: packed(10),
@@ -42,6 +43,7 @@ func TestReadChanges(t *testing.T) {
 		{Op: index.DeclareGroup, Group: index.Group{Index: 1, Kind: index.WindowGroup, SpecKind: "sliding_window", Window: 128, BlockSize: 16}},
 		// A parent of 0 is a parent.
 		{Op: index.Store, ScopeID: 3, GroupIndex: 1, Tier: index.T2, Certainty: index.Possible, HasParent: true, Depth: 4, Hashes: []uint64{0x0102030405060708, 9}},
+		{Op: index.Store, ScopeID: 3, GroupIndex: 2, Tier: index.T1, Certainty: index.Announced, HasParent: true, Depth: 4, Hashes: []uint64{0x0102030405060708, 9}},
 		{Op: index.Remove, ScopeID: 3, GroupIndex: 1, Tier: index.T3, Certainty: index.Inferred, Hashes: []uint64{10}},
 		{Op: index.Clear},
 		{Op: index.SetConfidence, Confidence: index.Confidence{Conflicts: 1, Unresolved: 2, Unbounded: 1, Degraded: "late"}},
@@ -55,6 +57,36 @@ func TestReadChanges(t *testing.T) {
 		if diff := cmp.Diff(want, got); diff != "" {
 			t.Errorf("changes (-want +got):\n%s", diff)
 		}
+	}
+}
+
+// TestReaderBoundsRepetition has messages that ask for much more than they say.
+func TestReaderBoundsRepetition(t *testing.T) {
+	store := func(hashes, places int) *pb.Change {
+		also := make([]*pb.Place, places)
+		for i := range also {
+			also[i] = &pb.Place{Tier: pb.CacheTier_CACHE_TIER_T2, Certainty: pb.Certainty_CERTAINTY_ANNOUNCED}
+		}
+		return &pb.Change{Change: &pb.Change_Store{Store: &pb.Store{
+			Certainty: pb.Certainty_CERTAINTY_ANNOUNCED, Hashes: make([]byte, 8*hashes), Also: also,
+		}}}
+	}
+	tests := map[string]struct {
+		in     []*pb.Change
+		refuse bool
+	}{
+		"a snapshot of two tiers":    {in: []*pb.Change{store(1<<16, 1)}},
+		"many hashes in many places": {in: []*pb.Change{store(1<<16, 5)}, refuse: true},
+		"many places":                {in: []*pb.Change{store(0, 1<<15), store(0, 1<<15), store(0, 1)}, refuse: true},
+		"a place without a tier":     {in: []*pb.Change{{Change: &pb.Change_Store{Store: &pb.Store{Also: []*pb.Place{{}}}}}}, refuse: true},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			var r changeReader
+			if _, err := r.read("delta.changes", tc.in); (err != nil) != tc.refuse {
+				t.Errorf("error %v, want one: %t", err, tc.refuse)
+			}
+		})
 	}
 }
 

@@ -80,12 +80,21 @@ type GroupDeclared struct {
 	BlockSize uint32
 }
 
+// Place is where blocks can be, and how certain that is.
+type Place struct {
+	Group     uint32
+	Tier      Tier
+	Certainty Certainty
+}
+
 // Stored adds consecutive blocks of one chain.
 type Stored struct {
 	Scope     uint32
 	Group     uint32
 	Tier      Tier
 	Certainty Certainty
+	// Also are further places in which all of the blocks are. Only snapshots use it.
+	Also []Place
 	// Parent is the block before the first one; not present at the start of a
 	// chain, salted or not.
 	Parent fingerprint.Parent

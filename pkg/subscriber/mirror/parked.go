@@ -66,11 +66,10 @@ func (l *parkedList) leave(e *parked) {
 }
 
 // park notes that a named block has no position.
-func (m *Mirror) park(i, size uint32) *parked {
+func (m *Mirror) park(i, size uint32) {
 	e := &parked{block: i, hash: m.at(i).hash(), size: size}
 	m.parked[i] = e
 	m.unplaced.push(e)
-	return e
 }
 
 // unpark ends that.

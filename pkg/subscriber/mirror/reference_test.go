@@ -74,6 +74,15 @@ func (h *holder) applyOne(change Change) error {
 }
 
 func (h *holder) stored(c Stored) error {
+	also := c.Also
+	c.Also = nil
+	for _, p := range also {
+		other := c
+		other.Group, other.Tier, other.Certainty = p.Group, p.Tier, p.Certainty
+		if err := h.stored(other); err != nil {
+			return err
+		}
+	}
 	if _, ok := h.scopes[c.Scope]; !ok {
 		return fmt.Errorf("scope %d is not declared", c.Scope)
 	}

@@ -24,24 +24,10 @@ func (m *Mirror) Snapshot() []Change {
 			out = append(out, g.GroupDeclared)
 		}
 	}
-	buckets := map[runKey][]uint32{}
-	for i := uint32(1); i < m.blocks.next; i++ {
-		m.reported(i, func(l uint8, c Certainty) {
-			key := m.runKeyOf(laneRef{i, l}, c)
-			buckets[key] = append(buckets[key], i)
-		})
-	}
-	keys := make([]runKey, 0, len(buckets))
-	for key := range buckets {
-		keys = append(keys, key)
-	}
-	slices.SortFunc(keys, func(a, b runKey) int {
-		return cmp.Or(cmp.Compare(a.scope, b.scope), cmp.Compare(a.group, b.group),
-			cmp.Compare(a.tier, b.tier), cmp.Compare(a.certainty, b.certainty))
-	})
+	sets := m.placeSets()
 	heirs := make([]uint32, m.blocks.next)
-	for _, key := range keys {
-		out = m.appendRuns(out, key, buckets[key], heirs)
+	for _, b := range sets.sorted() {
+		out = m.appendRuns(out, b, sets.of, heirs)
 	}
 	return append(out, ConfidenceChanged{m.told})
 }
@@ -62,43 +48,48 @@ func (m *Mirror) reported(i uint32, fn func(l uint8, c Certainty)) {
 	}
 }
 
-// appendRuns cuts a set of contents into runs as long as they get when every
-// content is followed by one of its children at most: its heir. Heirs is scratch
-// space, and zero.
-func (m *Mirror) appendRuns(out []Change, key runKey, blocks, heirs []uint32) []Change {
+// appendRuns cuts the contents that are in the same places into runs as long as
+// they get when every content is followed by one of its children at most: its heir.
+// Heirs is scratch space, and zero.
+func (m *Mirror) appendRuns(out []Change, b *bunch, sets, heirs []uint32) []Change {
 	content := func(i uint32) uint64 { return m.at(i).content() }
-	for _, i := range blocks {
-		if parent := m.reportedParent(i, key); parent != none && (heirs[parent] == none || content(i) < content(heirs[parent])) {
+	for _, i := range b.blocks {
+		if parent := m.parentIn(i, sets); parent != none && (heirs[parent] == none || content(i) < content(heirs[parent])) {
 			heirs[parent] = i
 		}
 	}
 	var heads []uint32
-	for _, i := range blocks {
-		if parent := m.reportedParent(i, key); parent == none || heirs[parent] != i {
+	for _, i := range b.blocks {
+		if parent := m.parentIn(i, sets); parent == none || heirs[parent] != i {
 			heads = append(heads, i)
 		}
 	}
 	slices.SortFunc(heads, func(a, b uint32) int {
 		return cmp.Or(cmp.Compare(m.at(a).depth(), m.at(b).depth()), cmp.Compare(content(a), content(b)))
 	})
-	hashes := make([]uint64, 0, len(blocks))
+	hashes := make([]uint64, 0, len(b.blocks))
 	for _, head := range heads {
-		run, first := m.startRun(key, head), len(hashes)
+		p := b.places[0]
+		run, first := m.startRun(runKey{b.scope, p.Group, p.Tier, p.Certainty}, head), len(hashes)
 		for i := head; i != none; i = heirs[i] {
 			hashes = append(hashes, content(i))
 		}
 		run.Hashes = hashes[first:len(hashes):len(hashes)]
+		run.Also = b.places[1:len(b.places):len(b.places)]
+		if len(run.Also) == 0 {
+			run.Also = nil
+		}
 		out = append(out, run)
 	}
-	for _, i := range blocks {
+	for _, i := range b.blocks {
 		heirs[i] = none
 	}
 	return out
 }
 
-// reportedParent returns the primary block of the content before a block if that is
-// reported in the same place, else none.
-func (m *Mirror) reportedParent(i uint32, key runKey) uint32 {
+// parentIn returns the primary block of the content before a block if that is in
+// the same places, else none.
+func (m *Mirror) parentIn(i uint32, sets []uint32) uint32 {
 	b := m.at(i)
 	parent := m.parentOf(i, b)
 	if !parent.Present {
@@ -108,14 +99,7 @@ func (m *Mirror) reportedParent(i uint32, key runKey) uint32 {
 	if before == none || !m.at(before).primary() {
 		before = m.findContent(b.scope(), parent.Hash)
 	}
-	if before == none || !m.follows(i, before) {
-		return none
-	}
-	same := false
-	m.reported(before, func(l uint8, c Certainty) {
-		same = same || m.runKeyOf(laneRef{before, l}, c) == key
-	})
-	if !same {
+	if before == none || sets[before] != sets[i] || !m.follows(i, before) {
 		return none
 	}
 	return before

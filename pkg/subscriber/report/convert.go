@@ -20,10 +20,12 @@ const (
 	// maxBytes is an estimate of the encoded size, with room to the 1 MiB that an
 	// index has to take.
 	maxBytes = 900 << 10
-	// maxChanges is the number of changes in one message.
+	// maxChanges is the number of changes in one message. One with further places
+	// counts as often.
 	maxChanges = 1 << 15
 	// changeBytes is the estimate for one change without its hashes.
 	changeBytes = 48
+	placeBytes  = 8
 	hashBytes   = 8
 )
 
@@ -34,6 +36,7 @@ type packer struct {
 	ended   bool
 	current []*pb.Change
 	hashes  int
+	steps   int
 	bytes   int
 }
 
@@ -53,17 +56,18 @@ func pack(changes []mirror.Change) iter.Seq[[]*pb.Change] {
 
 func (p *packer) cut() {
 	p.ended = p.ended || !p.yield(p.current)
-	p.current, p.hashes, p.bytes = nil, 0, 0
+	p.current, p.hashes, p.steps, p.bytes = nil, 0, 0, 0
 }
 
 // put adds one change of a size that fits.
 func (p *packer) put(change *pb.Change, hashes, extra int) {
-	size := changeBytes + extra + hashes*hashBytes
-	if len(p.current) > 0 && (p.bytes+size > maxBytes || p.hashes+hashes > maxHashes || len(p.current) >= maxChanges) {
+	size, steps := changeBytes+extra+hashes*hashBytes, 1+len(change.GetStore().GetAlso())
+	if len(p.current) > 0 && (p.bytes+size > maxBytes || p.hashes+hashes > maxHashes || p.steps+steps > maxChanges) {
 		p.cut()
 	}
 	p.current = append(p.current, change)
 	p.hashes += hashes
+	p.steps += steps
 	p.bytes += size
 }
 
@@ -92,18 +96,19 @@ func (p *packer) add(change mirror.Change) {
 
 // addStored adds a run of blocks, cut where it is too long for one message.
 func (p *packer) addStored(c mirror.Stored) {
-	parent, depth := c.Parent, c.Depth
+	parent, depth, places := c.Parent, c.Depth, 1+len(c.Also)
 	for hashes := c.Hashes; len(hashes) > 0 && !p.ended; {
-		n := min(len(hashes), maxHashes)
+		// A hash counts for every place, because it is as much work.
+		n := min(len(hashes), max(1, maxHashes/places))
 		store := &pb.Store{
 			Scope: c.Scope, Group: c.Group, Tier: pb.CacheTier(c.Tier), Certainty: pb.Certainty(c.Certainty),
-			Depth: depth, Hashes: packHashes(hashes[:n]),
+			Depth: depth, Hashes: packHashes(hashes[:n]), Also: packPlaces(c.Also),
 		}
 		if parent.Present {
 			hash := parent.Hash
 			store.Parent = &hash
 		}
-		p.put(&pb.Change{Change: &pb.Change_Store{Store: store}}, n, 0)
+		p.put(&pb.Change{Change: &pb.Change_Store{Store: store}}, n*places, len(c.Also)*placeBytes)
 		parent.Hash, parent.Present = hashes[n-1], true
 		depth += uint32(n)
 		hashes = hashes[n:]
@@ -119,6 +124,15 @@ func (p *packer) addRemoved(c mirror.Removed) {
 		}}}, n, 0)
 		hashes = hashes[n:]
 	}
+}
+
+// packPlaces returns places in their form on the wire.
+func packPlaces(places []mirror.Place) []*pb.Place {
+	var packed []*pb.Place
+	for _, p := range places {
+		packed = append(packed, &pb.Place{Group: p.Group, Tier: pb.CacheTier(p.Tier), Certainty: pb.Certainty(p.Certainty)})
+	}
+	return packed
 }
 
 // packHashes returns hashes as consecutive words on the wire.

@@ -49,6 +49,16 @@ func TestPack(t *testing.T) {
 				Hashes: []byte{0, 0, 0, 0, 0, 0, 0, 2},
 			}}},
 		},
+		"store in several places": {
+			mirror.Stored{
+				Tier: mirror.T1, Certainty: mirror.Announced, Hashes: []uint64{1},
+				Also: []mirror.Place{{Group: 3, Tier: mirror.T2, Certainty: mirror.Inferred}},
+			},
+			&pb.Change{Change: &pb.Change_Store{Store: &pb.Store{
+				Tier: pb.CacheTier_CACHE_TIER_T1, Certainty: pb.Certainty_CERTAINTY_ANNOUNCED, Hashes: []byte{0, 0, 0, 0, 0, 0, 0, 1},
+				Also: []*pb.Place{{Group: 3, Tier: pb.CacheTier_CACHE_TIER_T2, Certainty: pb.Certainty_CERTAINTY_INFERRED}},
+			}}},
+		},
 		"remove": {
 			mirror.Removed{Scope: 1, Group: 2, Tier: mirror.T2, Certainty: mirror.Inferred, Hashes: []uint64{3}},
 			&pb.Change{Change: &pb.Change_Remove{Remove: &pb.Remove{

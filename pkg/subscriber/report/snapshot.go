@@ -81,8 +81,9 @@ func (s *session) enter(ctx context.Context) (leave func(), err error) {
 // sendSnapshot sends everything that the rank holds and goes on after it. The
 // messages are not compressed: nearly all that they have is hashes, which no
 // compressor makes smaller. A million blocks are 8.0 MB in long chains and 9.0 MB
-// in short conversations, of which gzip leaves 100 and 96 percent, for 0.3 seconds
-// of work.
+// in short conversations, of which gzip leaves 100 and 96 percent, for half a
+// second of work. What can be saved is saved by not repeating hashes for further
+// groups and tiers: with all blocks in two tiers as well, it is 9.3 MB, not 18.
 func (s *session) sendSnapshot(ctx context.Context, reason string) error {
 	leave, err := s.enter(ctx)
 	if err != nil {

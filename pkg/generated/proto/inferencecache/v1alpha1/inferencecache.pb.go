@@ -2062,6 +2062,67 @@ func (x *Group) GetBlockSize() uint32 {
 	return 0
 }
 
+// Place is a KV cache group in a tier.
+type Place struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Group         uint32                 `protobuf:"varint,1,opt,name=group,proto3" json:"group,omitempty"`
+	Tier          CacheTier              `protobuf:"varint,2,opt,name=tier,proto3,enum=inferencecache.v1alpha1.CacheTier" json:"tier,omitempty"`
+	Certainty     Certainty              `protobuf:"varint,3,opt,name=certainty,proto3,enum=inferencecache.v1alpha1.Certainty" json:"certainty,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Place) Reset() {
+	*x = Place{}
+	mi := &file_inferencecache_v1alpha1_inferencecache_proto_msgTypes[21]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Place) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Place) ProtoMessage() {}
+
+func (x *Place) ProtoReflect() protoreflect.Message {
+	mi := &file_inferencecache_v1alpha1_inferencecache_proto_msgTypes[21]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Place.ProtoReflect.Descriptor instead.
+func (*Place) Descriptor() ([]byte, []int) {
+	return file_inferencecache_v1alpha1_inferencecache_proto_rawDescGZIP(), []int{21}
+}
+
+func (x *Place) GetGroup() uint32 {
+	if x != nil {
+		return x.Group
+	}
+	return 0
+}
+
+func (x *Place) GetTier() CacheTier {
+	if x != nil {
+		return x.Tier
+	}
+	return CacheTier_CACHE_TIER_UNSPECIFIED
+}
+
+func (x *Place) GetCertainty() Certainty {
+	if x != nil {
+		return x.Certainty
+	}
+	return Certainty_CERTAINTY_UNSPECIFIED
+}
+
 // Store adds consecutive blocks of one chain.
 type Store struct {
 	state     protoimpl.MessageState `protogen:"open.v1"`
@@ -2074,14 +2135,18 @@ type Store struct {
 	// Position of the first block in its chain, from 0.
 	Depth uint32 `protobuf:"varint,6,opt,name=depth,proto3" json:"depth,omitempty"`
 	// Packed 8-byte big-endian words.
-	Hashes        []byte `protobuf:"bytes,7,opt,name=hashes,proto3" json:"hashes,omitempty"`
+	Hashes []byte `protobuf:"bytes,7,opt,name=hashes,proto3" json:"hashes,omitempty"`
+	// Further places that have all of these blocks, as if there were a store for
+	// each. Hashes do not compress; not repeating them is what makes a snapshot of
+	// several groups or tiers smaller.
+	Also          []*Place `protobuf:"bytes,8,rep,name=also,proto3" json:"also,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *Store) Reset() {
 	*x = Store{}
-	mi := &file_inferencecache_v1alpha1_inferencecache_proto_msgTypes[21]
+	mi := &file_inferencecache_v1alpha1_inferencecache_proto_msgTypes[22]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2093,7 +2158,7 @@ func (x *Store) String() string {
 func (*Store) ProtoMessage() {}
 
 func (x *Store) ProtoReflect() protoreflect.Message {
-	mi := &file_inferencecache_v1alpha1_inferencecache_proto_msgTypes[21]
+	mi := &file_inferencecache_v1alpha1_inferencecache_proto_msgTypes[22]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2106,7 +2171,7 @@ func (x *Store) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Store.ProtoReflect.Descriptor instead.
 func (*Store) Descriptor() ([]byte, []int) {
-	return file_inferencecache_v1alpha1_inferencecache_proto_rawDescGZIP(), []int{21}
+	return file_inferencecache_v1alpha1_inferencecache_proto_rawDescGZIP(), []int{22}
 }
 
 func (x *Store) GetScope() uint32 {
@@ -2158,6 +2223,13 @@ func (x *Store) GetHashes() []byte {
 	return nil
 }
 
+func (x *Store) GetAlso() []*Place {
+	if x != nil {
+		return x.Also
+	}
+	return nil
+}
+
 // Remove takes blocks out of one group, tier and certainty.
 type Remove struct {
 	state     protoimpl.MessageState `protogen:"open.v1"`
@@ -2173,7 +2245,7 @@ type Remove struct {
 
 func (x *Remove) Reset() {
 	*x = Remove{}
-	mi := &file_inferencecache_v1alpha1_inferencecache_proto_msgTypes[22]
+	mi := &file_inferencecache_v1alpha1_inferencecache_proto_msgTypes[23]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2185,7 +2257,7 @@ func (x *Remove) String() string {
 func (*Remove) ProtoMessage() {}
 
 func (x *Remove) ProtoReflect() protoreflect.Message {
-	mi := &file_inferencecache_v1alpha1_inferencecache_proto_msgTypes[22]
+	mi := &file_inferencecache_v1alpha1_inferencecache_proto_msgTypes[23]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2198,7 +2270,7 @@ func (x *Remove) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Remove.ProtoReflect.Descriptor instead.
 func (*Remove) Descriptor() ([]byte, []int) {
-	return file_inferencecache_v1alpha1_inferencecache_proto_rawDescGZIP(), []int{22}
+	return file_inferencecache_v1alpha1_inferencecache_proto_rawDescGZIP(), []int{23}
 }
 
 func (x *Remove) GetScope() uint32 {
@@ -2245,7 +2317,7 @@ type Clear struct {
 
 func (x *Clear) Reset() {
 	*x = Clear{}
-	mi := &file_inferencecache_v1alpha1_inferencecache_proto_msgTypes[23]
+	mi := &file_inferencecache_v1alpha1_inferencecache_proto_msgTypes[24]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2257,7 +2329,7 @@ func (x *Clear) String() string {
 func (*Clear) ProtoMessage() {}
 
 func (x *Clear) ProtoReflect() protoreflect.Message {
-	mi := &file_inferencecache_v1alpha1_inferencecache_proto_msgTypes[23]
+	mi := &file_inferencecache_v1alpha1_inferencecache_proto_msgTypes[24]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2270,7 +2342,7 @@ func (x *Clear) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Clear.ProtoReflect.Descriptor instead.
 func (*Clear) Descriptor() ([]byte, []int) {
-	return file_inferencecache_v1alpha1_inferencecache_proto_rawDescGZIP(), []int{23}
+	return file_inferencecache_v1alpha1_inferencecache_proto_rawDescGZIP(), []int{24}
 }
 
 // Confidence says how far the reported state can be trusted.
@@ -2292,7 +2364,7 @@ type Confidence struct {
 
 func (x *Confidence) Reset() {
 	*x = Confidence{}
-	mi := &file_inferencecache_v1alpha1_inferencecache_proto_msgTypes[24]
+	mi := &file_inferencecache_v1alpha1_inferencecache_proto_msgTypes[25]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2304,7 +2376,7 @@ func (x *Confidence) String() string {
 func (*Confidence) ProtoMessage() {}
 
 func (x *Confidence) ProtoReflect() protoreflect.Message {
-	mi := &file_inferencecache_v1alpha1_inferencecache_proto_msgTypes[24]
+	mi := &file_inferencecache_v1alpha1_inferencecache_proto_msgTypes[25]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2317,7 +2389,7 @@ func (x *Confidence) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Confidence.ProtoReflect.Descriptor instead.
 func (*Confidence) Descriptor() ([]byte, []int) {
-	return file_inferencecache_v1alpha1_inferencecache_proto_rawDescGZIP(), []int{24}
+	return file_inferencecache_v1alpha1_inferencecache_proto_rawDescGZIP(), []int{25}
 }
 
 func (x *Confidence) GetConflicts() int64 {
@@ -2366,7 +2438,7 @@ type Change struct {
 
 func (x *Change) Reset() {
 	*x = Change{}
-	mi := &file_inferencecache_v1alpha1_inferencecache_proto_msgTypes[25]
+	mi := &file_inferencecache_v1alpha1_inferencecache_proto_msgTypes[26]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2378,7 +2450,7 @@ func (x *Change) String() string {
 func (*Change) ProtoMessage() {}
 
 func (x *Change) ProtoReflect() protoreflect.Message {
-	mi := &file_inferencecache_v1alpha1_inferencecache_proto_msgTypes[25]
+	mi := &file_inferencecache_v1alpha1_inferencecache_proto_msgTypes[26]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2391,7 +2463,7 @@ func (x *Change) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Change.ProtoReflect.Descriptor instead.
 func (*Change) Descriptor() ([]byte, []int) {
-	return file_inferencecache_v1alpha1_inferencecache_proto_rawDescGZIP(), []int{25}
+	return file_inferencecache_v1alpha1_inferencecache_proto_rawDescGZIP(), []int{26}
 }
 
 func (x *Change) GetChange() isChange_Change {
@@ -2510,7 +2582,7 @@ type Delta struct {
 
 func (x *Delta) Reset() {
 	*x = Delta{}
-	mi := &file_inferencecache_v1alpha1_inferencecache_proto_msgTypes[26]
+	mi := &file_inferencecache_v1alpha1_inferencecache_proto_msgTypes[27]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2522,7 +2594,7 @@ func (x *Delta) String() string {
 func (*Delta) ProtoMessage() {}
 
 func (x *Delta) ProtoReflect() protoreflect.Message {
-	mi := &file_inferencecache_v1alpha1_inferencecache_proto_msgTypes[26]
+	mi := &file_inferencecache_v1alpha1_inferencecache_proto_msgTypes[27]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2535,7 +2607,7 @@ func (x *Delta) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Delta.ProtoReflect.Descriptor instead.
 func (*Delta) Descriptor() ([]byte, []int) {
-	return file_inferencecache_v1alpha1_inferencecache_proto_rawDescGZIP(), []int{26}
+	return file_inferencecache_v1alpha1_inferencecache_proto_rawDescGZIP(), []int{27}
 }
 
 func (x *Delta) GetSequence() uint64 {
@@ -2576,7 +2648,7 @@ type SnapshotChunk struct {
 
 func (x *SnapshotChunk) Reset() {
 	*x = SnapshotChunk{}
-	mi := &file_inferencecache_v1alpha1_inferencecache_proto_msgTypes[27]
+	mi := &file_inferencecache_v1alpha1_inferencecache_proto_msgTypes[28]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2588,7 +2660,7 @@ func (x *SnapshotChunk) String() string {
 func (*SnapshotChunk) ProtoMessage() {}
 
 func (x *SnapshotChunk) ProtoReflect() protoreflect.Message {
-	mi := &file_inferencecache_v1alpha1_inferencecache_proto_msgTypes[27]
+	mi := &file_inferencecache_v1alpha1_inferencecache_proto_msgTypes[28]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2601,7 +2673,7 @@ func (x *SnapshotChunk) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SnapshotChunk.ProtoReflect.Descriptor instead.
 func (*SnapshotChunk) Descriptor() ([]byte, []int) {
-	return file_inferencecache_v1alpha1_inferencecache_proto_rawDescGZIP(), []int{27}
+	return file_inferencecache_v1alpha1_inferencecache_proto_rawDescGZIP(), []int{28}
 }
 
 func (x *SnapshotChunk) GetSequence() uint64 {
@@ -2662,7 +2734,7 @@ type EngineStats struct {
 
 func (x *EngineStats) Reset() {
 	*x = EngineStats{}
-	mi := &file_inferencecache_v1alpha1_inferencecache_proto_msgTypes[28]
+	mi := &file_inferencecache_v1alpha1_inferencecache_proto_msgTypes[29]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2674,7 +2746,7 @@ func (x *EngineStats) String() string {
 func (*EngineStats) ProtoMessage() {}
 
 func (x *EngineStats) ProtoReflect() protoreflect.Message {
-	mi := &file_inferencecache_v1alpha1_inferencecache_proto_msgTypes[28]
+	mi := &file_inferencecache_v1alpha1_inferencecache_proto_msgTypes[29]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2687,7 +2759,7 @@ func (x *EngineStats) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use EngineStats.ProtoReflect.Descriptor instead.
 func (*EngineStats) Descriptor() ([]byte, []int) {
-	return file_inferencecache_v1alpha1_inferencecache_proto_rawDescGZIP(), []int{28}
+	return file_inferencecache_v1alpha1_inferencecache_proto_rawDescGZIP(), []int{29}
 }
 
 func (x *EngineStats) GetTimeUs() int64 {
@@ -2770,7 +2842,7 @@ type Heartbeat struct {
 
 func (x *Heartbeat) Reset() {
 	*x = Heartbeat{}
-	mi := &file_inferencecache_v1alpha1_inferencecache_proto_msgTypes[29]
+	mi := &file_inferencecache_v1alpha1_inferencecache_proto_msgTypes[30]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2782,7 +2854,7 @@ func (x *Heartbeat) String() string {
 func (*Heartbeat) ProtoMessage() {}
 
 func (x *Heartbeat) ProtoReflect() protoreflect.Message {
-	mi := &file_inferencecache_v1alpha1_inferencecache_proto_msgTypes[29]
+	mi := &file_inferencecache_v1alpha1_inferencecache_proto_msgTypes[30]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2795,7 +2867,7 @@ func (x *Heartbeat) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Heartbeat.ProtoReflect.Descriptor instead.
 func (*Heartbeat) Descriptor() ([]byte, []int) {
-	return file_inferencecache_v1alpha1_inferencecache_proto_rawDescGZIP(), []int{29}
+	return file_inferencecache_v1alpha1_inferencecache_proto_rawDescGZIP(), []int{30}
 }
 
 func (x *Heartbeat) GetLastSequence() uint64 {
@@ -2815,7 +2887,7 @@ type Ack struct {
 
 func (x *Ack) Reset() {
 	*x = Ack{}
-	mi := &file_inferencecache_v1alpha1_inferencecache_proto_msgTypes[30]
+	mi := &file_inferencecache_v1alpha1_inferencecache_proto_msgTypes[31]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2827,7 +2899,7 @@ func (x *Ack) String() string {
 func (*Ack) ProtoMessage() {}
 
 func (x *Ack) ProtoReflect() protoreflect.Message {
-	mi := &file_inferencecache_v1alpha1_inferencecache_proto_msgTypes[30]
+	mi := &file_inferencecache_v1alpha1_inferencecache_proto_msgTypes[31]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2840,7 +2912,7 @@ func (x *Ack) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Ack.ProtoReflect.Descriptor instead.
 func (*Ack) Descriptor() ([]byte, []int) {
-	return file_inferencecache_v1alpha1_inferencecache_proto_rawDescGZIP(), []int{30}
+	return file_inferencecache_v1alpha1_inferencecache_proto_rawDescGZIP(), []int{31}
 }
 
 func (x *Ack) GetSequence() uint64 {
@@ -2860,7 +2932,7 @@ type Resync struct {
 
 func (x *Resync) Reset() {
 	*x = Resync{}
-	mi := &file_inferencecache_v1alpha1_inferencecache_proto_msgTypes[31]
+	mi := &file_inferencecache_v1alpha1_inferencecache_proto_msgTypes[32]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2872,7 +2944,7 @@ func (x *Resync) String() string {
 func (*Resync) ProtoMessage() {}
 
 func (x *Resync) ProtoReflect() protoreflect.Message {
-	mi := &file_inferencecache_v1alpha1_inferencecache_proto_msgTypes[31]
+	mi := &file_inferencecache_v1alpha1_inferencecache_proto_msgTypes[32]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2885,7 +2957,7 @@ func (x *Resync) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Resync.ProtoReflect.Descriptor instead.
 func (*Resync) Descriptor() ([]byte, []int) {
-	return file_inferencecache_v1alpha1_inferencecache_proto_rawDescGZIP(), []int{31}
+	return file_inferencecache_v1alpha1_inferencecache_proto_rawDescGZIP(), []int{32}
 }
 
 func (x *Resync) GetReason() string {
@@ -3063,7 +3135,11 @@ const file_inferencecache_v1alpha1_inferencecache_proto_rawDesc = "" +
 	"\tspec_kind\x18\x03 \x01(\tR\bspecKind\x12\x16\n" +
 	"\x06window\x18\x04 \x01(\rR\x06window\x12\x1d\n" +
 	"\n" +
-	"block_size\x18\x05 \x01(\rR\tblockSize\"\x83\x02\n" +
+	"block_size\x18\x05 \x01(\rR\tblockSize\"\x97\x01\n" +
+	"\x05Place\x12\x14\n" +
+	"\x05group\x18\x01 \x01(\rR\x05group\x126\n" +
+	"\x04tier\x18\x02 \x01(\x0e2\".inferencecache.v1alpha1.CacheTierR\x04tier\x12@\n" +
+	"\tcertainty\x18\x03 \x01(\x0e2\".inferencecache.v1alpha1.CertaintyR\tcertainty\"\xb7\x02\n" +
 	"\x05Store\x12\x14\n" +
 	"\x05scope\x18\x01 \x01(\rR\x05scope\x12\x14\n" +
 	"\x05group\x18\x02 \x01(\rR\x05group\x126\n" +
@@ -3071,7 +3147,8 @@ const file_inferencecache_v1alpha1_inferencecache_proto_rawDesc = "" +
 	"\tcertainty\x18\x04 \x01(\x0e2\".inferencecache.v1alpha1.CertaintyR\tcertainty\x12\x1b\n" +
 	"\x06parent\x18\x05 \x01(\x06H\x00R\x06parent\x88\x01\x01\x12\x14\n" +
 	"\x05depth\x18\x06 \x01(\rR\x05depth\x12\x16\n" +
-	"\x06hashes\x18\a \x01(\fR\x06hashesB\t\n" +
+	"\x06hashes\x18\a \x01(\fR\x06hashes\x122\n" +
+	"\x04also\x18\b \x03(\v2\x1e.inferencecache.v1alpha1.PlaceR\x04alsoB\t\n" +
 	"\a_parent\"\xc6\x01\n" +
 	"\x06Remove\x12\x14\n" +
 	"\x05scope\x18\x01 \x01(\rR\x05scope\x12\x14\n" +
@@ -3174,7 +3251,7 @@ func file_inferencecache_v1alpha1_inferencecache_proto_rawDescGZIP() []byte {
 }
 
 var file_inferencecache_v1alpha1_inferencecache_proto_enumTypes = make([]protoimpl.EnumInfo, 3)
-var file_inferencecache_v1alpha1_inferencecache_proto_msgTypes = make([]protoimpl.MessageInfo, 32)
+var file_inferencecache_v1alpha1_inferencecache_proto_msgTypes = make([]protoimpl.MessageInfo, 33)
 var file_inferencecache_v1alpha1_inferencecache_proto_goTypes = []any{
 	(CacheTier)(0),                // 0: inferencecache.v1alpha1.CacheTier
 	(GroupKind)(0),                // 1: inferencecache.v1alpha1.GroupKind
@@ -3200,17 +3277,18 @@ var file_inferencecache_v1alpha1_inferencecache_proto_goTypes = []any{
 	(*HelloReply)(nil),            // 21: inferencecache.v1alpha1.HelloReply
 	(*Scope)(nil),                 // 22: inferencecache.v1alpha1.Scope
 	(*Group)(nil),                 // 23: inferencecache.v1alpha1.Group
-	(*Store)(nil),                 // 24: inferencecache.v1alpha1.Store
-	(*Remove)(nil),                // 25: inferencecache.v1alpha1.Remove
-	(*Clear)(nil),                 // 26: inferencecache.v1alpha1.Clear
-	(*Confidence)(nil),            // 27: inferencecache.v1alpha1.Confidence
-	(*Change)(nil),                // 28: inferencecache.v1alpha1.Change
-	(*Delta)(nil),                 // 29: inferencecache.v1alpha1.Delta
-	(*SnapshotChunk)(nil),         // 30: inferencecache.v1alpha1.SnapshotChunk
-	(*EngineStats)(nil),           // 31: inferencecache.v1alpha1.EngineStats
-	(*Heartbeat)(nil),             // 32: inferencecache.v1alpha1.Heartbeat
-	(*Ack)(nil),                   // 33: inferencecache.v1alpha1.Ack
-	(*Resync)(nil),                // 34: inferencecache.v1alpha1.Resync
+	(*Place)(nil),                 // 24: inferencecache.v1alpha1.Place
+	(*Store)(nil),                 // 25: inferencecache.v1alpha1.Store
+	(*Remove)(nil),                // 26: inferencecache.v1alpha1.Remove
+	(*Clear)(nil),                 // 27: inferencecache.v1alpha1.Clear
+	(*Confidence)(nil),            // 28: inferencecache.v1alpha1.Confidence
+	(*Change)(nil),                // 29: inferencecache.v1alpha1.Change
+	(*Delta)(nil),                 // 30: inferencecache.v1alpha1.Delta
+	(*SnapshotChunk)(nil),         // 31: inferencecache.v1alpha1.SnapshotChunk
+	(*EngineStats)(nil),           // 32: inferencecache.v1alpha1.EngineStats
+	(*Heartbeat)(nil),             // 33: inferencecache.v1alpha1.Heartbeat
+	(*Ack)(nil),                   // 34: inferencecache.v1alpha1.Ack
+	(*Resync)(nil),                // 35: inferencecache.v1alpha1.Resync
 }
 var file_inferencecache_v1alpha1_inferencecache_proto_depIdxs = []int32{
 	5,  // 0: inferencecache.v1alpha1.BlockKeys.keys:type_name -> inferencecache.v1alpha1.BlockKey
@@ -3224,43 +3302,46 @@ var file_inferencecache_v1alpha1_inferencecache_proto_depIdxs = []int32{
 	14, // 8: inferencecache.v1alpha1.GetCacheStateResponse.replicas:type_name -> inferencecache.v1alpha1.ReplicaStats
 	15, // 9: inferencecache.v1alpha1.GetCacheStateResponse.summary:type_name -> inferencecache.v1alpha1.CacheSummary
 	20, // 10: inferencecache.v1alpha1.ReportRequest.hello:type_name -> inferencecache.v1alpha1.Hello
-	30, // 11: inferencecache.v1alpha1.ReportRequest.snapshot:type_name -> inferencecache.v1alpha1.SnapshotChunk
-	29, // 12: inferencecache.v1alpha1.ReportRequest.delta:type_name -> inferencecache.v1alpha1.Delta
-	31, // 13: inferencecache.v1alpha1.ReportRequest.stats:type_name -> inferencecache.v1alpha1.EngineStats
-	32, // 14: inferencecache.v1alpha1.ReportRequest.heartbeat:type_name -> inferencecache.v1alpha1.Heartbeat
+	31, // 11: inferencecache.v1alpha1.ReportRequest.snapshot:type_name -> inferencecache.v1alpha1.SnapshotChunk
+	30, // 12: inferencecache.v1alpha1.ReportRequest.delta:type_name -> inferencecache.v1alpha1.Delta
+	32, // 13: inferencecache.v1alpha1.ReportRequest.stats:type_name -> inferencecache.v1alpha1.EngineStats
+	33, // 14: inferencecache.v1alpha1.ReportRequest.heartbeat:type_name -> inferencecache.v1alpha1.Heartbeat
 	21, // 15: inferencecache.v1alpha1.ReportResponse.hello:type_name -> inferencecache.v1alpha1.HelloReply
-	33, // 16: inferencecache.v1alpha1.ReportResponse.ack:type_name -> inferencecache.v1alpha1.Ack
-	34, // 17: inferencecache.v1alpha1.ReportResponse.resync:type_name -> inferencecache.v1alpha1.Resync
+	34, // 16: inferencecache.v1alpha1.ReportResponse.ack:type_name -> inferencecache.v1alpha1.Ack
+	35, // 17: inferencecache.v1alpha1.ReportResponse.resync:type_name -> inferencecache.v1alpha1.Resync
 	18, // 18: inferencecache.v1alpha1.Hello.holder:type_name -> inferencecache.v1alpha1.Holder
 	19, // 19: inferencecache.v1alpha1.Hello.backend:type_name -> inferencecache.v1alpha1.BackendRef
 	1,  // 20: inferencecache.v1alpha1.Group.kind:type_name -> inferencecache.v1alpha1.GroupKind
-	0,  // 21: inferencecache.v1alpha1.Store.tier:type_name -> inferencecache.v1alpha1.CacheTier
-	2,  // 22: inferencecache.v1alpha1.Store.certainty:type_name -> inferencecache.v1alpha1.Certainty
-	0,  // 23: inferencecache.v1alpha1.Remove.tier:type_name -> inferencecache.v1alpha1.CacheTier
-	2,  // 24: inferencecache.v1alpha1.Remove.certainty:type_name -> inferencecache.v1alpha1.Certainty
-	22, // 25: inferencecache.v1alpha1.Change.scope:type_name -> inferencecache.v1alpha1.Scope
-	23, // 26: inferencecache.v1alpha1.Change.group:type_name -> inferencecache.v1alpha1.Group
-	24, // 27: inferencecache.v1alpha1.Change.store:type_name -> inferencecache.v1alpha1.Store
-	25, // 28: inferencecache.v1alpha1.Change.remove:type_name -> inferencecache.v1alpha1.Remove
-	26, // 29: inferencecache.v1alpha1.Change.clear:type_name -> inferencecache.v1alpha1.Clear
-	27, // 30: inferencecache.v1alpha1.Change.confidence:type_name -> inferencecache.v1alpha1.Confidence
-	28, // 31: inferencecache.v1alpha1.Delta.changes:type_name -> inferencecache.v1alpha1.Change
-	28, // 32: inferencecache.v1alpha1.SnapshotChunk.changes:type_name -> inferencecache.v1alpha1.Change
-	9,  // 33: inferencecache.v1alpha1.InferenceCache.LookupRoute:input_type -> inferencecache.v1alpha1.LookupRouteRequest
-	7,  // 34: inferencecache.v1alpha1.InferenceCache.LookupRoutes:input_type -> inferencecache.v1alpha1.LookupRoutesRequest
-	9,  // 35: inferencecache.v1alpha1.InferenceCache.LookupRouteStream:input_type -> inferencecache.v1alpha1.LookupRouteRequest
-	12, // 36: inferencecache.v1alpha1.InferenceCache.GetCacheState:input_type -> inferencecache.v1alpha1.GetCacheStateRequest
-	16, // 37: inferencecache.v1alpha1.InferenceCache.Report:input_type -> inferencecache.v1alpha1.ReportRequest
-	10, // 38: inferencecache.v1alpha1.InferenceCache.LookupRoute:output_type -> inferencecache.v1alpha1.LookupRouteResponse
-	8,  // 39: inferencecache.v1alpha1.InferenceCache.LookupRoutes:output_type -> inferencecache.v1alpha1.LookupRoutesResponse
-	10, // 40: inferencecache.v1alpha1.InferenceCache.LookupRouteStream:output_type -> inferencecache.v1alpha1.LookupRouteResponse
-	13, // 41: inferencecache.v1alpha1.InferenceCache.GetCacheState:output_type -> inferencecache.v1alpha1.GetCacheStateResponse
-	17, // 42: inferencecache.v1alpha1.InferenceCache.Report:output_type -> inferencecache.v1alpha1.ReportResponse
-	38, // [38:43] is the sub-list for method output_type
-	33, // [33:38] is the sub-list for method input_type
-	33, // [33:33] is the sub-list for extension type_name
-	33, // [33:33] is the sub-list for extension extendee
-	0,  // [0:33] is the sub-list for field type_name
+	0,  // 21: inferencecache.v1alpha1.Place.tier:type_name -> inferencecache.v1alpha1.CacheTier
+	2,  // 22: inferencecache.v1alpha1.Place.certainty:type_name -> inferencecache.v1alpha1.Certainty
+	0,  // 23: inferencecache.v1alpha1.Store.tier:type_name -> inferencecache.v1alpha1.CacheTier
+	2,  // 24: inferencecache.v1alpha1.Store.certainty:type_name -> inferencecache.v1alpha1.Certainty
+	24, // 25: inferencecache.v1alpha1.Store.also:type_name -> inferencecache.v1alpha1.Place
+	0,  // 26: inferencecache.v1alpha1.Remove.tier:type_name -> inferencecache.v1alpha1.CacheTier
+	2,  // 27: inferencecache.v1alpha1.Remove.certainty:type_name -> inferencecache.v1alpha1.Certainty
+	22, // 28: inferencecache.v1alpha1.Change.scope:type_name -> inferencecache.v1alpha1.Scope
+	23, // 29: inferencecache.v1alpha1.Change.group:type_name -> inferencecache.v1alpha1.Group
+	25, // 30: inferencecache.v1alpha1.Change.store:type_name -> inferencecache.v1alpha1.Store
+	26, // 31: inferencecache.v1alpha1.Change.remove:type_name -> inferencecache.v1alpha1.Remove
+	27, // 32: inferencecache.v1alpha1.Change.clear:type_name -> inferencecache.v1alpha1.Clear
+	28, // 33: inferencecache.v1alpha1.Change.confidence:type_name -> inferencecache.v1alpha1.Confidence
+	29, // 34: inferencecache.v1alpha1.Delta.changes:type_name -> inferencecache.v1alpha1.Change
+	29, // 35: inferencecache.v1alpha1.SnapshotChunk.changes:type_name -> inferencecache.v1alpha1.Change
+	9,  // 36: inferencecache.v1alpha1.InferenceCache.LookupRoute:input_type -> inferencecache.v1alpha1.LookupRouteRequest
+	7,  // 37: inferencecache.v1alpha1.InferenceCache.LookupRoutes:input_type -> inferencecache.v1alpha1.LookupRoutesRequest
+	9,  // 38: inferencecache.v1alpha1.InferenceCache.LookupRouteStream:input_type -> inferencecache.v1alpha1.LookupRouteRequest
+	12, // 39: inferencecache.v1alpha1.InferenceCache.GetCacheState:input_type -> inferencecache.v1alpha1.GetCacheStateRequest
+	16, // 40: inferencecache.v1alpha1.InferenceCache.Report:input_type -> inferencecache.v1alpha1.ReportRequest
+	10, // 41: inferencecache.v1alpha1.InferenceCache.LookupRoute:output_type -> inferencecache.v1alpha1.LookupRouteResponse
+	8,  // 42: inferencecache.v1alpha1.InferenceCache.LookupRoutes:output_type -> inferencecache.v1alpha1.LookupRoutesResponse
+	10, // 43: inferencecache.v1alpha1.InferenceCache.LookupRouteStream:output_type -> inferencecache.v1alpha1.LookupRouteResponse
+	13, // 44: inferencecache.v1alpha1.InferenceCache.GetCacheState:output_type -> inferencecache.v1alpha1.GetCacheStateResponse
+	17, // 45: inferencecache.v1alpha1.InferenceCache.Report:output_type -> inferencecache.v1alpha1.ReportResponse
+	41, // [41:46] is the sub-list for method output_type
+	36, // [36:41] is the sub-list for method input_type
+	36, // [36:36] is the sub-list for extension type_name
+	36, // [36:36] is the sub-list for extension extendee
+	0,  // [0:36] is the sub-list for field type_name
 }
 
 func init() { file_inferencecache_v1alpha1_inferencecache_proto_init() }
@@ -3285,8 +3366,8 @@ func file_inferencecache_v1alpha1_inferencecache_proto_init() {
 		(*ReportResponse_Ack)(nil),
 		(*ReportResponse_Resync)(nil),
 	}
-	file_inferencecache_v1alpha1_inferencecache_proto_msgTypes[21].OneofWrappers = []any{}
-	file_inferencecache_v1alpha1_inferencecache_proto_msgTypes[25].OneofWrappers = []any{
+	file_inferencecache_v1alpha1_inferencecache_proto_msgTypes[22].OneofWrappers = []any{}
+	file_inferencecache_v1alpha1_inferencecache_proto_msgTypes[26].OneofWrappers = []any{
 		(*Change_Scope)(nil),
 		(*Change_Group)(nil),
 		(*Change_Store)(nil),
@@ -3294,14 +3375,14 @@ func file_inferencecache_v1alpha1_inferencecache_proto_init() {
 		(*Change_Clear)(nil),
 		(*Change_Confidence)(nil),
 	}
-	file_inferencecache_v1alpha1_inferencecache_proto_msgTypes[28].OneofWrappers = []any{}
+	file_inferencecache_v1alpha1_inferencecache_proto_msgTypes[29].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_inferencecache_v1alpha1_inferencecache_proto_rawDesc), len(file_inferencecache_v1alpha1_inferencecache_proto_rawDesc)),
 			NumEnums:      3,
-			NumMessages:   32,
+			NumMessages:   33,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

@@ -58,6 +58,8 @@ type Index struct {
 	options Options
 	started time.Time
 	version atomic.Uint64
+	// standings counts what changed of holders beside what they hold.
+	standings atomic.Uint64
 	// stale counts the sessions whose state the index does not have.
 	stale atomic.Int64
 
@@ -102,6 +104,11 @@ func New(options Options, now time.Time) *Index {
 
 // Lease returns how long a holder stays suspect.
 func (x *Index) Lease() time.Duration { return x.options.Lease }
+
+// Standings grows after every change of what Serving returns or of the State or the
+// Stats of a session in it. Whoever reads it first and these afterwards may keep
+// them for as long as it stays the same.
+func (x *Index) Standings() uint64 { return x.standings.Load() }
 
 // Version grows whenever an answer of the index may have changed.
 func (x *Index) Version() uint64 { return x.version.Load() }

@@ -181,6 +181,7 @@ func (x *Index) replaceSession(old *Session, h Hello) *Session {
 		s.scheme = x.makeScheme(&h)
 		s.scheme.sessions.insert(s, byHolder)
 	})
+	x.standings.Add(1)
 	return s
 }
 
@@ -210,6 +211,7 @@ func (x *Index) dropSession(s *Session) {
 		s.scheme.unsure.delete(s, byHolder)
 		x.dropScheme(s.scheme)
 	})
+	x.standings.Add(1)
 	x.freeNumbers = append(x.freeNumbers, s.number)
 	delete(x.sessions, s.hello.Holder)
 	delete(x.byStream, s.stream)

@@ -70,12 +70,14 @@ func (s State) current() bool { return s == Live || s == Degraded }
 func (x *Index) changed(s *Session) {
 	state := s.stateNow()
 	x.countStale(s, !state.current())
-	s.standing.state.Store(uint32(state))
+	before := State(s.standing.state.Swap(uint32(state)))
 	s.standing.sequence.Store(s.sequence)
 	if !s.lastEvent.IsZero() {
 		s.standing.lastEvent.Store(s.lastEvent.UnixNano())
 	}
-	s.standing.stats.Store(s.stats)
+	if scraped := s.standing.stats.Swap(s.stats); scraped != s.stats || before != state {
+		x.standings.Add(1)
+	}
 	x.version.Add(1)
 }
 

@@ -48,24 +48,29 @@ func BenchmarkRoute(b *testing.B) {
 	}
 }
 
-// BenchmarkRank measures what a lookup does beside asking the index: to look at
-// the load of every replica, to score the hits and to put them in order.
+// BenchmarkRank measures what a lookup does beside asking the index: to score the
+// hits and to put them in order, on what an earlier lookup has seen of the
+// replicas or after a look at the load of each.
 func BenchmarkRank(b *testing.B) {
-	for _, size := range []struct{ holders, topK int }{{64, 0}, {64, 4}, {512, 4}} {
-		b.Run(fmt.Sprintf("holders=%d/top=%d", size.holders, size.topK), func(b *testing.B) {
+	for _, size := range []struct {
+		holders, topK int
+		survey        bool
+	}{{64, 0, false}, {64, 4, false}, {64, 4, true}, {512, 4, false}, {512, 4, true}} {
+		b.Run(fmt.Sprintf("holders=%d/top=%d/survey=%v", size.holders, size.topK, size.survey), func(b *testing.B) {
 			f, _, chain := stairs(b, size.holders, 1024)
 			request := &Request{Tenant: tenant, Model: model, Chain: chain, TopK: size.topK, Now: start}
 			router := f.router()
-			l := &lookup{Router: router, scratch: new(scratch), ctx: b.Context(), request: request, policy: router.Policy(tenant)}
+			l := &lookup{Router: router, scratch: new(scratch), ctx: b.Context(), request: request, rules: router.Policy(tenant)}
 			if _, refused := l.resolve(); refused {
 				b.Fatal("refused")
 			}
 			hits, _ := f.x.Lookup(&index.Query{Tenant: tenant, Model: model, Chains: l.chains}, nil)
-			l.sessions, _ = f.x.Serving(tenant, model, "", nil)
 			b.ReportAllocs()
 			for b.Loop() {
 				l.hits = append(l.hits[:0], hits...)
-				l.survey()
+				if size.survey || !l.surveyed() {
+					l.survey()
+				}
 				if why := l.gate(); why != "" {
 					b.Fatal(why)
 				}

@@ -24,14 +24,14 @@ const (
 // fallBack answers for a prompt that nobody certainly holds. Replicas that may
 // hold it stay in the answer, with no tokens.
 func (l *lookup) fallBack(why string) Response {
-	if l.in.hashed && !l.policy.NoTenantHot {
+	if l.in.hashed && !l.rules.NoTenantHot {
 		if hot := l.hotReplicas(); len(hot) > 0 {
 			out := Response{Reason: TenantHot, PromptTokens: l.in.tokens, Tokens: l.in.echo, Replicas: l.top(hot)}
 			l.explain(&out, why+"; these replicas' own statistics show a working cache")
 			return out
 		}
 	}
-	if l.policy.NoAffinity {
+	if l.rules.NoAffinity {
 		return l.end(NoHint, why+", and the policy switches affinity off")
 	}
 	pick, ok := l.affine()
@@ -56,7 +56,7 @@ func (l *lookup) top(replicas []Replica) []Replica {
 // stands in for by the policy's mean prompt.
 func (l *lookup) hotReplicas() []Replica {
 	var hot []Replica
-	costs := &l.policy.Costs
+	costs := &l.rules.Costs
 	prefill := costs.Prefill * costs.WaitingTokens
 	if l.in.prefix > 0 {
 		prefill = costs.Prefill * float64(l.in.prefix)

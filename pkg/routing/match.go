@@ -29,7 +29,7 @@ func (l *lookup) matches() (Response, bool) {
 			r.Score = min(r.Score, out.Replicas[i-1].Score)
 		}
 	}
-	if l.policy.HasFloor && out.Replicas[0].Score < l.policy.FloorScore {
+	if l.rules.HasFloor && out.Replicas[0].Score < l.rules.FloorScore {
 		return Response{}, false
 	}
 	if l.request.Explain {
@@ -61,6 +61,6 @@ func (l *lookup) describe(r *Replica, s *index.Session, at *load) {
 	*r = Replica{
 		Holder: s.Holder(), State: s.State(), Sequence: s.Sequence(), LastEvent: s.LastEvent(),
 		Tier: index.T1, Exact: s.Exact(), LoadKnown: at.known,
-		Cost: Cost{Queue: at.queue, Prefill: float64(l.in.prefix) * l.policy.Costs.Prefill},
+		Cost: Cost{Queue: at.queue, Prefill: float64(l.in.prefix) * l.rules.Costs.Prefill},
 	}
 }

@@ -35,17 +35,19 @@ type standing struct {
 // the index was asked is dropped.
 func (l *lookup) gate() string {
 	l.count()
-	mask := l.fillSlots()
+	l.round++
 	l.places = l.places[:0]
-	floor := int32(min(l.policy.MinimumMatchedTokens, math.MaxInt32))
+	floor := int32(min(l.rules.MinimumMatchedTokens, math.MaxInt32))
 	longest, kept := int32(0), 0
 	for i := range l.hits {
 		h := &l.hits[i]
-		at := l.find(h.Session, mask)
+		at := l.find(h.Session)
 		if at < 0 {
 			continue
 		}
-		l.loads[at].warm = l.loads[at].warm || h.Tokens > 0
+		if h.Tokens > 0 {
+			l.loads[at].warm = l.round
+		}
 		if h.Tokens < floor || (l.in.exact && !l.whole(h)) {
 			continue
 		}
@@ -63,7 +65,7 @@ func (l *lookup) gate() string {
 		return "no match is as long as the policy asks for"
 	case longest == 0:
 		return "nobody certainly holds the prompt"
-	case int(longest) < l.policy.MinimumPrefixTokens:
+	case int(longest) < l.rules.MinimumPrefixTokens:
 		l.dropHits(0)
 		return "the longest match is shorter than the policy's minimumPrefixTokens"
 	}
@@ -121,7 +123,7 @@ func (l *lookup) span() int {
 
 // rank orders the hits, the best first.
 func (l *lookup) rank() {
-	l.base = base{costs: &l.policy.Costs, span: float64(l.span())}
+	l.base = base{costs: &l.rules.Costs, span: float64(l.span())}
 	l.base.cold = l.leastQueue() + l.base.span*l.base.costs.Prefill
 	l.order = l.order[:0]
 	for i := range l.hits {

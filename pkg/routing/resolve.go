@@ -26,7 +26,6 @@ const headBlock = 16
 
 // input is what is known of the prompt, beside its chains.
 type input struct {
-	known index.Knowledge
 	// tokens of the prompt, 0 when unknown; prefix is the length that is at least
 	// known of.
 	tokens, prefix int
@@ -45,10 +44,10 @@ type input struct {
 // there is nothing to look up.
 func (l *lookup) resolve() (Response, bool) {
 	q := l.request
-	l.in.exact = l.policy.IgnoreChains
+	l.in.exact = l.rules.IgnoreChains
 	var why string
 	switch {
-	case len(q.Chain) > 0 && !l.policy.IgnoreChains:
+	case len(q.Chain) > 0 && !l.rules.IgnoreChains:
 		why = l.resolveChain()
 	case q.PrefixHash != nil:
 		l.resolveHash()
@@ -106,7 +105,7 @@ func (l *lookup) resolveTokens(tokens []uint32) string {
 	}
 	q := l.request
 	sizes, _ := l.config.Index.BlockSizes(q.Tenant, q.Model, q.HashScheme, q.Adapter)
-	l.in.tokens, l.in.prefix, l.in.hashed = len(tokens), len(tokens), l.policy.IgnoreChains
+	l.in.tokens, l.in.prefix, l.in.hashed = len(tokens), len(tokens), l.rules.IgnoreChains
 	parent := fingerprint.SaltParent(q.Salt)
 	l.chains, l.hashes = l.chains[:0], l.hashes[:0]
 	for _, size := range sizes {
@@ -185,5 +184,5 @@ func appendChain(dst []uint64, parent fingerprint.Parent, tokens []uint32, keys 
 // tooShort reports whether the policy keeps a prompt of this length from being
 // looked up.
 func (l *lookup) tooShort() bool {
-	return l.in.prefix > 0 && l.in.prefix < l.policy.MinimumPrefixTokens
+	return l.in.prefix > 0 && l.in.prefix < l.rules.MinimumPrefixTokens
 }

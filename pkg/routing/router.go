@@ -18,6 +18,9 @@ type Index interface {
 	ChainsTo(tenant, model, scheme, adapter string, hash uint64) ([]index.Chain, index.Knowledge)
 	Lookup(q *index.Query, dst []index.Hit) ([]index.Hit, index.Knowledge)
 	Serving(tenant, model, scheme string, dst []*index.Session) ([]*index.Session, index.Knowledge)
+	// Standings grows after every change of what Serving returns or of the State or
+	// the Stats of a session in it.
+	Standings() uint64
 }
 
 // Tokenizer turns a prompt into the token ids that the model's engine would see.
@@ -62,7 +65,7 @@ func (r *Router) Policy(tenant string) *Policy {
 // instead of going on.
 func (r *Router) Route(ctx context.Context, q *Request) Response {
 	sc := r.scratches.Get().(*scratch)
-	l := lookup{Router: r, scratch: sc, ctx: ctx, request: q, policy: r.Policy(q.Tenant)}
+	l := lookup{Router: r, scratch: sc, ctx: ctx, request: q, rules: r.Policy(q.Tenant)}
 	out := l.answer()
 	sc.reset()
 	r.scratches.Put(sc)
@@ -76,7 +79,7 @@ type lookup struct {
 
 	ctx     context.Context //nolint:containedctx // it lives as long as the call
 	request *Request
-	policy  *Policy
+	rules   *Policy
 	in      input
 }
 
@@ -87,7 +90,7 @@ func (l *lookup) answer() Response {
 	switch {
 	case l.ctx.Err() != nil:
 		return l.timeout()
-	case l.policy.RequireChain && (len(q.Chain) == 0 || q.Malformed != ""):
+	case l.rules.RequireChain && (len(q.Chain) == 0 || q.Malformed != ""):
 		return l.end(PolicyRequiresChain, "the policy takes chains of block hashes only")
 	case q.Malformed != "":
 		return Response{Reason: NoHint, Explanation: q.Malformed}
@@ -109,23 +112,23 @@ func (l *lookup) answer() Response {
 func (l *lookup) search() Response {
 	q := l.request
 	if l.tooShort() {
-		l.sessions, l.in.known = l.config.Index.Serving(q.Tenant, q.Model, q.HashScheme, l.sessions[:0])
-		if reason, ok := unknown(l.in.known); ok {
+		if reason, ok := unknown(l.survey()); ok {
 			return l.end(reason, "nobody reports for this scope")
 		}
-		l.survey()
 		return l.fallBack("the prompt is shorter than the policy's minimumPrefixTokens")
 	}
 	l.query = index.Query{
 		Tenant: q.Tenant, Model: q.Model, HashScheme: q.HashScheme, Adapter: q.Adapter,
 		Chains: l.chains, PromptTokens: l.in.tokens, Quiet: q.Quiet,
 	}
-	l.hits, l.in.known = l.config.Index.Lookup(&l.query, l.hits[:0])
-	if reason, ok := unknown(l.in.known); ok {
+	var known index.Knowledge
+	l.hits, known = l.config.Index.Lookup(&l.query, l.hits[:0])
+	if reason, ok := unknown(known); ok {
 		return l.end(reason, "nobody reports for this scope")
 	}
-	l.sessions, _ = l.config.Index.Serving(q.Tenant, q.Model, q.HashScheme, l.sessions[:0])
-	l.survey()
+	if !l.surveyed() {
+		l.survey()
+	}
 	why := l.gate()
 	if why == "" {
 		l.rank()

@@ -9,6 +9,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"net"
 	"sync"
 
@@ -110,6 +111,7 @@ func (s *Subscriber) mirrorOptions() mirror.Options {
 		Removals:           removalRules()[s.opts.BlockRemoved],
 		KeepRemoved:        s.opts.IgnoreBlockRemoved,
 		AdaptersLoadedOnce: s.opts.AdaptersLoadedOnce,
+		Seed:               rand.Uint64(),
 	}
 	if s.opts.HashScheme == string(scrape.SGLang) {
 		options.Engine = mirror.SGLang

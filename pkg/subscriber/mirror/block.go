@@ -123,6 +123,14 @@ func (s *slab) alloc() uint32 {
 	return s.next - 1
 }
 
+// spare is how many numbers are kept for hashes that change their content.
+const spare = 1 << 20
+
+// full reports whether there are not so many numbers left.
+func (s *slab) full(blocks int) bool {
+	return s.free == none && int(s.next)+blocks > 1<<numberBits-spare
+}
+
 func (s *slab) release(i uint32) {
 	*s.at(i) = block{parent: s.free}
 	s.free = i

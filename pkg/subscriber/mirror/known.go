@@ -35,7 +35,7 @@ func (m *Mirror) sizeOf(i uint32, b *block) uint32 {
 
 // name makes a block for a hash; none when there is no room for it.
 func (m *Mirror) name(hash uint64) uint32 {
-	if m.known >= m.opts.Limits.Blocks {
+	if m.known >= m.opts.Limits.Blocks || m.blocks.full(1) {
 		return none
 	}
 	i := m.blocks.alloc()

@@ -14,6 +14,9 @@ import (
 
 // mark makes every block possible that a hash without a position may mean.
 func (m *Mirror) mark(p *partial, start cursor, known, low, high []int) {
+	if m.blocks.full(len(p.own) * (1 + len(m.salts))) {
+		return // nothing is marked, which is said
+	}
 	candidate := make([]bool, len(p.own))
 	for i := range p.hashes {
 		if known[i] != unknownPosition {

@@ -65,3 +65,19 @@ func TestTable(t *testing.T) {
 		}
 	}
 }
+
+// TestNumbersRunOut has a slab without numbers: what is announced is refused or
+// said to be unbounded, and nothing is mistaken for something else.
+func TestNumbersRunOut(t *testing.T) {
+	r := newRig(Options{})
+	r.send(t, stored(hashes(1), blocks(1), inWindow(0, 9)))
+	next := r.blocks.next
+	r.blocks.next = 1<<numberBits - spare
+	if i := r.name(7); i != none {
+		t.Errorf("a hash got number %d", i)
+	}
+	r.mark(&partial{own: []uint64{1}}, cursor{}, nil, nil, nil)
+	r.blocks.next = next
+	r.send(t, stored(hashes(2), blocks(2, 3), parent(1), inWindow(0, 9)))
+	r.checkInvariants(t)
+}

@@ -6,6 +6,7 @@ SPDX-License-Identifier: Apache-2.0
 package routing
 
 import (
+	"sync"
 	"testing"
 	"time"
 
@@ -81,4 +82,34 @@ func TestSurveysAreOfOneModel(t *testing.T) {
 		}
 		used.reset()
 	}
+}
+
+// TestConcurrentLookups asks one router from many sides while the fleet changes.
+func TestConcurrentLookups(t *testing.T) {
+	ids, chain := prompt(1, 160)
+	f := newFleet(t).engine("a").engine("b").holds("a", index.T1, index.Announced, chain)
+	router := f.router()
+	var readers sync.WaitGroup
+	stop := make(chan struct{})
+	for i := range 4 {
+		readers.Go(func() {
+			for {
+				select {
+				case <-stop:
+					return
+				default:
+				}
+				got := router.Route(t.Context(), &Request{Tenant: tenant, Model: model, Tokens: ids, TopK: i, Now: start})
+				if got.Reason != PrefixMatch || got.Replicas[0].Holder.Pod != "a" {
+					t.Errorf("got %s for %q", got.Reason, pods(got))
+					return
+				}
+			}
+		})
+	}
+	for i := range int64(200) {
+		f.reports("a", running(i%5)).reports("b", running(i%3)).holds("b", index.T1, index.Announced, chain[:1+i%3])
+	}
+	close(stop)
+	readers.Wait()
 }

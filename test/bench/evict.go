@@ -103,9 +103,9 @@ func (f *fleet) checkBudget(budget, before int64, first, chains int) error {
 	a := newAsker(f.x, plainModel)
 	for n := first + chains/2; n < first+chains; n++ {
 		// Holders that lost something may have more than is known and are listed, too.
-		winner, _ := best(a.ask((residentChains + chain(n)).hashes(longChain)))
-		if winner.Blocks != longChain {
-			return fmt.Errorf("%d blocks of a chain that was stored last, want %d", winner.Blocks, longChain)
+		hits := a.ask((residentChains + chain(n)).hashes(longChain))
+		if _, score := best(hits); score != nearWeight*longChain {
+			return fmt.Errorf("a chain that was stored last is not whole: score %d", score)
 		}
 	}
 	return nil

@@ -216,24 +216,19 @@ func (a *asker) ask(hashes []uint64) []index.Hit {
 	return a.hits
 }
 
-// weights of the tiers in a score.
-var weights = [3]float64{1, 0.8, 0.5}
+// Weights of the tiers in a score, in tenths.
+const nearWeight, hostWeight, farWeight = 10, 8, 5
 
-// best scores every hit, as the indexes beside ours do, and returns the best one.
-func best(hits []index.Hit) (index.Hit, float64) {
-	var winner index.Hit
-	var most float64
+// best scores every hit, as the indexes beside ours do, and returns the position
+// of the best one and its score.
+func best(hits []index.Hit) (at int, most int32) {
 	for i := range hits {
-		h := &hits[i]
-		score := 0.0
-		for tier, blocks := range h.Tiers {
-			score += weights[tier] * float64(blocks)
-		}
-		if score > most {
-			winner, most = *h, score
+		tiers := &hits[i].Tiers
+		if score := nearWeight*tiers[0] + hostWeight*tiers[1] + farWeight*tiers[2]; score > most {
+			at, most = i, score
 		}
 	}
-	return winner, most
+	return at, most
 }
 
 // checkStair fails unless an answer about a stair names every step of it.

@@ -48,6 +48,8 @@ type bench struct {
 	resident *fleet
 	// residentBytes is what an entry of it takes.
 	residentBytes float64
+	// scores is the sum of the scores of all lookups.
+	scores int64
 }
 
 // section measures some lines of the table.

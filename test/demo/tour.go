@@ -133,8 +133,8 @@ func (t *tour) lookup(ctx context.Context, request *pb.LookupRouteRequest) error
 		fmt.Fprintf(t.out, "  because   %s\n", text)
 	}
 	for _, r := range response.GetReplicaScores() {
-		fmt.Fprintf(t.out, "  replica   %s/%s: %d tokens, tier %s, exact: %t, %s, score %.2f\n", r.GetNamespace(), r.GetReplicaId(),
-			r.GetMatchedTokens(), strings.TrimPrefix(r.GetTier().String(), "CACHE_TIER_"), r.GetExact(), r.GetState(), r.GetScore())
+		fmt.Fprintf(t.out, "  replica   %s/%s: %d tokens, tier %s, exact: %t, %s; first token in %.2f ms, %.2f saved\n", r.GetNamespace(), r.GetReplicaId(),
+			r.GetMatchedTokens(), strings.TrimPrefix(r.GetTier().String(), "CACHE_TIER_"), r.GetExact(), r.GetState(), r.GetExpectedTtftMs(), r.GetScore())
 		if text := r.GetExplanation(); text != "" {
 			fmt.Fprintf(t.out, "  because   %s\n", text)
 		}

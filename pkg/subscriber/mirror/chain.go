@@ -7,7 +7,6 @@ package mirror
 
 import (
 	"inferencecache.io/inference-cache/pkg/fingerprint"
-	"inferencecache.io/inference-cache/pkg/kvevents"
 )
 
 // position is a place in a chain: what a block continues, how many blocks lie
@@ -48,66 +47,6 @@ type placement struct {
 	parked *parked
 	scope  uint32
 	at     position
-}
-
-// learn takes the mapping from hashes to contents out of a store that lists every
-// block. Residency is another matter; see store.
-func (m *Mirror) learn(ev *kvevents.Event) {
-	first := len(m.learned)
-	m.learned = append(m.learned, make([]uint32, len(ev.Hashes))...)
-	adapter, ok := m.adapter(adapterOf(ev), m.opts.Limits.Scopes)
-	if !ok {
-		m.refuse(len(ev.Hashes))
-		return
-	}
-	size := uint32(ev.BlockSize)
-	at := m.follow(ev, size)
-	before := ancestor{ev.Parent.Uint64(), ev.HasParent}
-	for i := range ev.Hashes {
-		own := fingerprint.Content(ev.Tokens[i*ev.BlockSize : (i+1)*ev.BlockSize])
-		root := i == 0 && !ev.HasParent
-		if len(ev.ExtraKeys) > 0 || root {
-			keys, salt := m.blockKeys(extraKeys(ev, i), ev.LoRAName, root)
-			own = fingerprint.WithKeys(own, keys)
-			if root {
-				salt = firstNonEmpty(salt, ev.CacheSalt)
-				m.noteSalt(salt)
-				at = m.root(adapter, size, salt)
-			}
-		}
-		hash := ev.Hashes[i].Uint64()
-		found := m.adopt(hash, size, own, before, at)
-		if found == none {
-			m.refuse(len(ev.Hashes) - i)
-			return
-		}
-		m.learned[first+i] = found
-		at = cursor{}
-		if m.at(found).placed() {
-			at = m.after(found)
-		}
-		before = ancestor{hash, true}
-	}
-}
-
-// ancestor is the engine hash of the block before, if there is one.
-type ancestor struct {
-	hash    uint64
-	present bool
-}
-
-// follow returns the place after the parent of an event, if that is known.
-func (m *Mirror) follow(ev *kvevents.Event, size uint32) cursor {
-	if !ev.HasParent {
-		return cursor{}
-	}
-	i := m.lookup(ev.Parent.Uint64(), size)
-	if i == none || !m.at(i).placed() {
-		return cursor{}
-	}
-	// Parents are worth remembering as long as they have children.
-	m.at(i).home |= isUsed
-	return m.after(i)
 }
 
 // root returns the start of a chain.

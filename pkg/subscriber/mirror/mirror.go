@@ -60,6 +60,10 @@ type Mirror struct {
 	// learned are the blocks of the chained stores of a segment, in order; none for
 	// a hash for which there is no room.
 	learned []uint32
+	// owns are the content hashes of the blocks of a store, each block alone.
+	owns []uint64
+	// seen is what was read in order to have it at hand.
+	seen uint64
 
 	confidence, told Confidence
 	stats            Stats
@@ -136,7 +140,10 @@ func (m *Mirror) applySegment(events []kvevents.Event) {
 	m.learned, m.readings = m.learned[:0], m.readings[:0]
 	for i := range events {
 		var r reading
-		if ev := &events[i]; ev.Kind == kvevents.BlockStored && !m.rejectsUnchained(ev) {
+		switch ev := &events[i]; {
+		case ev.Kind == kvevents.BlockRemoved:
+			m.fetchRemoved(ev.Hashes)
+		case ev.Kind == kvevents.BlockStored && !m.rejectsUnchained(ev):
 			if r = m.read(ev); r.class == classChained {
 				m.learn(ev)
 			}
@@ -158,7 +165,7 @@ func (m *Mirror) applySegment(events []kvevents.Event) {
 		}
 	}
 	if cap(m.learned) > keptScratch {
-		m.learned = nil
+		m.learned, m.owns = nil, nil
 	}
 }
 

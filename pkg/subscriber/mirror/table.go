@@ -186,6 +186,13 @@ func (f *finder) next() uint32 {
 	}
 }
 
+// touch looks into the buckets of a key, and returns what makes it be done.
+func (t *table) touch(key uint64) uint64 {
+	spread := t.spread(key)
+	home := t.home(spread)
+	return t.buckets[home].tags[0] ^ t.buckets[t.hop(home, 0, tagOf(spread))].tags[0]
+}
+
 // full reports whether the table has to grow before the next insertion.
 func (t *table) full() bool { return t.count >= len(t.buckets)*bucketFill }
 

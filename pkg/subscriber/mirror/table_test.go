@@ -76,7 +76,10 @@ func TestNumbersRunOut(t *testing.T) {
 	if i := r.name(7); i != none {
 		t.Errorf("a hash got number %d", i)
 	}
-	r.mark(&partial{own: []uint64{1}}, cursor{}, nil, nil, nil)
+	p := &partial{own: []uint64{1}, hashes: []uint64{9}}
+	if r.mark(p, cursor{known: true}, []int{unknownPosition}, []int{0}, []int{0}); len(p.marked) > 0 {
+		t.Errorf("%d contents are marked without numbers for them", len(p.marked))
+	}
 	r.blocks.next = next
 	r.send(t, stored(hashes(2), blocks(2, 3), parent(1), inWindow(0, 9)))
 	r.checkInvariants(t)

@@ -54,7 +54,10 @@ func TestGates(t *testing.T) {
 		"chain required, tokens given": {Policy{RequireChain: true}, Request{Tokens: ids}, PolicyRequiresChain, "", "chains of block hashes only"},
 		"chain required, hash given":   {Policy{RequireChain: true}, Request{PrefixHash: &chain[1]}, PolicyRequiresChain, "", ""},
 		"chain required and malformed": {Policy{RequireChain: true}, Request{Chain: chain, Malformed: "torn"}, PolicyRequiresChain, "", ""},
-		"malformed":                    {Policy{}, Request{Chain: chain, Malformed: "torn"}, NoHint, "", "torn"},
+		"chain required, counts of another length": {
+			Policy{RequireChain: true}, Request{Chain: chain, ChainCounts: []int32{16}}, PolicyRequiresChain, "", "1 entries for 10",
+		},
+		"malformed": {Policy{}, Request{Chain: chain, Malformed: "torn"}, NoHint, "", "torn"},
 
 		"chains ignored":                   {Policy{IgnoreChains: true}, Request{Chain: chain}, NoHint, "", "does not take chains"},
 		"chains ignored, hash beside":      {Policy{IgnoreChains: true}, Request{Chain: foreignChain, PrefixHash: &chain[5]}, PrefixMatch, "b", ""},

@@ -60,7 +60,7 @@ func (l *lookup) resolve() (Response, bool) {
 	default:
 		why = "the request has no block hashes, no prefix hash and no token ids"
 	}
-	return Response{Reason: NoHint, Explanation: why}, why != ""
+	return l.refuse(why), why != ""
 }
 
 func (l *lookup) resolveChain() string {
@@ -148,19 +148,19 @@ func (l *lookup) resolveText() (Response, bool) {
 	q := l.request
 	switch {
 	case l.config.Tokenizer == nil:
-		return Response{Reason: NoHint, Explanation: "prompt_text: this server has no tokenizer, send token_ids or block_hashes"}, true
+		return l.refuse("prompt_text: this server has no tokenizer, send token_ids or block_hashes"), true
 	case len(q.Text) > MaxTextBytes:
-		return Response{Reason: NoHint, Explanation: fmt.Sprintf("prompt_text has %d bytes, at most %d are accepted", len(q.Text), MaxTextBytes)}, true
+		return l.refuse(fmt.Sprintf("prompt_text has %d bytes, at most %d are accepted", len(q.Text), MaxTextBytes)), true
 	}
 	tokens, err := l.config.Tokenizer.Tokenize(l.ctx, q.Model, q.Text)
 	switch {
 	case l.ctx.Err() != nil, errors.Is(err, context.DeadlineExceeded):
 		return l.timeout(), true
 	case err != nil:
-		return Response{Reason: NoHint, Explanation: "prompt_text: " + err.Error()}, true
+		return l.refuse("prompt_text: " + err.Error()), true
 	}
 	if why := l.resolveTokens(tokens); why != "" {
-		return Response{Reason: NoHint, Explanation: why}, true
+		return l.refuse(why), true
 	}
 	l.in.echo = tokens
 	return Response{}, false

@@ -90,10 +90,10 @@ func (l *lookup) answer() Response {
 	switch {
 	case l.ctx.Err() != nil:
 		return l.timeout()
-	case l.rules.RequireChain && (len(q.Chain) == 0 || q.Malformed != ""):
-		return l.end(PolicyRequiresChain, "the policy takes chains of block hashes only")
 	case q.Malformed != "":
-		return Response{Reason: NoHint, Explanation: q.Malformed}
+		return l.refuse(q.Malformed)
+	case l.rules.RequireChain && len(q.Chain) == 0:
+		return l.end(PolicyRequiresChain, "the policy takes chains of block hashes only")
 	}
 	if out, refused := l.resolve(); refused {
 		return out
@@ -139,6 +139,15 @@ func (l *lookup) search() Response {
 		l.dropHits(0)
 	}
 	return l.fallBack(why)
+}
+
+// refuse answers an input that cannot be looked up, and says why whoever asks. Where
+// the policy requires a chain, a chain that is none is as good as a missing one.
+func (l *lookup) refuse(why string) Response {
+	if l.rules.RequireChain {
+		return Response{Reason: PolicyRequiresChain, Explanation: why}
+	}
+	return Response{Reason: NoHint, Explanation: why}
 }
 
 // timeout is the answer after the deadline. What was found out is not in it.

@@ -248,6 +248,7 @@ func (m *Mirror) detach(i, size uint32) uint32 {
 	m.index(hash, i)
 	m.park(i, size)
 	for _, c := range taken {
+		c.mixed = true
 		m.putCopies(i, m.at(i), c.lane, c.copies)
 	}
 	if len(taken) > 0 {

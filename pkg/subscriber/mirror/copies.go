@@ -45,6 +45,9 @@ type copies struct {
 	// shrunk: a copy went and others stayed. Under the last-copy rule that removal
 	// meant that nothing stays.
 	shrunk bool
+	// mixed: the hash had copies already when it got its content, so that some may be
+	// of another one.
+	mixed bool
 }
 
 // copiesOf returns the copies of a block in a lane.
@@ -65,7 +68,7 @@ func (m *Mirror) putCopies(i uint32, b *block, l uint8, now copies) {
 		b.held |= 1 << l
 	}
 	switch {
-	case now.count > 0 && (now.count > 1 || now.shrunk || l >= inlineLanes):
+	case now.count > 0 && (now.count > 1 || now.shrunk || now.mixed || l >= inlineLanes):
 		m.many[key] = now
 		b.home |= isCrowded
 	case b.crowded():
@@ -143,7 +146,8 @@ func (m *Mirror) addCopy(i uint32, l uint8) {
 	if m.lanes[l].tier == T1 {
 		m.copies[m.lanes[l].group]++
 	}
-	now := copies{was.count + 1, was.shrunk}
+	now := was
+	now.count++
 	wasResident := m.resident(i, b)
 	switch {
 	case !b.placed():
@@ -171,7 +175,8 @@ func (m *Mirror) addCopy(i uint32, l uint8) {
 func (m *Mirror) setCopies(i uint32, l uint8, was copies, count int32) {
 	b := m.at(i)
 	gone := was.count - count
-	now := copies{count, was.shrunk || gone > 0}
+	now := was
+	now.count, now.shrunk = count, was.shrunk || gone > 0
 	if m.lanes[l].tier == T1 {
 		m.copies[m.lanes[l].group] -= int64(gone)
 	}
@@ -197,6 +202,10 @@ func (m *Mirror) setCopies(i uint32, l uint8, was copies, count int32) {
 		default:
 			m.raise(n, l, b.hash(), -gone)
 		}
+	case was.mixed && gone > 0:
+		n := m.nodeOf(i)
+		m.putCopies(i, b, l, now)
+		m.doubt(n, l, b.hash())
 	default:
 		m.putCopies(i, b, l, now)
 	}

@@ -7,10 +7,10 @@ package mirror
 
 // Engine hashes are known by their last 8 bytes. Engines that publish integers
 // publish no more of their digests than that, and an engine may send both forms.
-// Two blocks whose digests end alike would be taken for one that changed its
-// content, which is counted; among the hashes that fit here that is one chance in
-// a million for a whole life of the mirror, and an engine that uses integers has
-// it anyway.
+// Two blocks whose digests end alike, which some pair of four million does once in
+// two million times, look like one that changed its content: the earlier content
+// is given up, and the later one becomes merely possible when a copy is removed
+// that may have been its own. So a collision makes answers lower, not wrong.
 
 // lookup returns the block of a hash at a block size, or none.
 func (m *Mirror) lookup(hash uint64, size uint32) uint32 {

@@ -178,8 +178,18 @@ func (m *Mirror) lower(n *node, l uint8, hash uint64, by int32) {
 	if s.instances == 0 {
 		// Nothing is left to be mistaken for something else.
 		s.ambiguous, s.departed = false, nil
-	} else if !slices.Contains(s.departed, hash) {
-		s.ambiguous = true
+		m.touchSlot(n, s)
+		return
+	}
+	m.doubt(n, l, hash)
+}
+
+// doubt notes that a copy went and others stayed, and that nobody can tell whether
+// it was one of this content.
+func (m *Mirror) doubt(n *node, l uint8, hash uint64) {
+	s := n.slot(l)
+	s.ambiguous = true
+	if !slices.Contains(s.departed, hash) {
 		s.departed = append(s.departed, hash)
 	}
 	m.touchSlot(n, s)

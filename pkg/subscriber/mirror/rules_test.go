@@ -126,6 +126,14 @@ func TestChains(t *testing.T) {
 			batches: batches{one(stored(hashes(1), blocks(1))), one(withDigest(stored(nil, blocks(2), parent(1)), 2)), one(stored(hashes(3), blocks(3), parent(2)))},
 			want:    []answer{ask(12, 1, 2, 3)},
 		},
+		"two blocks have hashes that end alike": {
+			batches: batches{one(stored(hashes(1), blocks(1))), one(stored(hashes(1), blocks(5))), one(removed(hashes(1)))},
+			want:    []answer{ask(0, 1), askInexact(0, 5)},
+		},
+		"and both are gone": {
+			batches: batches{one(stored(hashes(1), blocks(1))), one(stored(hashes(1), blocks(5))), one(removed(hashes(1))), one(removed(hashes(1)))},
+			want:    []answer{ask(0, 1), ask(0, 5)},
+		},
 		"a hash changes its content": {
 			batches: batches{one(stored(hashes(1), blocks(1))), one(stored(hashes(1), blocks(5)))},
 			want:    []answer{ask(0, 1), ask(4, 5)},

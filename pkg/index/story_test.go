@@ -21,12 +21,12 @@ import (
 // happens, so that readers know at any time which answers are right.
 const (
 	storyHolders = 6
-	storyChains  = 4
-	storySteps   = 2500
+	storyChains  = 6
+	chainBlocks  = 48
 	// readersPerKind of each kind read while one writer writes, on so many threads
 	// that the system stops them anywhere for a while.
-	readersPerKind = 3
-	threads        = 16
+	readersPerKind = 2
+	threads        = 8
 )
 
 // moment is how much of each chain each holder has, in blocks.
@@ -66,20 +66,27 @@ type story struct {
 	now atomic.Int64
 }
 
-// shared is how many blocks two chains have in common: a tree with three leaves,
-// and a chain of its own.
+// shared is how many blocks two chains have in common: most leave the first one,
+// each a little later than the one before it, and the last is on its own.
 func shared(a, b int) int {
-	if a == b {
-		return 48
+	switch {
+	case a == b:
+		return chainBlocks
+	case max(a, b) == storyChains-1:
+		return 0
+	case min(a, b) == 0:
+		return 9 * max(a, b)
 	}
-	return [storyChains][storyChains]int{{0, 20, 8, 0}, {20, 0, 8, 0}, {8, 8, 0, 0}, {}}[a][b]
+	return 9 * min(a, b)
 }
 
-func newStory(seed uint64) *story {
+// newStory makes a story of the first so many kinds of deeds, mostly stores if
+// there are many.
+func newStory(seed uint64, deeds int, kinds deedKind) *story {
 	random := rand.New(rand.NewPCG(seed, 1))
 	s := &story{moments: make([]moment, 1)}
 	for c := range s.chains {
-		for i := range shared(c, c) {
+		for i := range chainBlocks {
 			hash := random.Uint64()
 			for other := range c {
 				if i < shared(c, other) {
@@ -90,21 +97,20 @@ func newStory(seed uint64) *story {
 		}
 	}
 	var wants [storyHolders][storyChains]int
-	for range storySteps {
+	for range deeds {
 		d := deed{kind: storing, holder: random.IntN(storyHolders), chain: random.IntN(storyChains)}
-		if random.IntN(3) == 0 {
-			d.kind = deedKind(random.IntN(int(kindsOfDeeds)))
+		if random.IntN(3) == 0 || kinds == removing+1 {
+			d.kind = deedKind(random.IntN(int(kinds)))
 		}
 		d.want = wants[d.holder]
-		length := len(s.chains[d.chain])
 		switch d.kind {
 		case storing:
-			d.want[d.chain] += random.IntN(length - d.want[d.chain] + 1)
+			d.want[d.chain] += random.IntN(chainBlocks - d.want[d.chain] + 1)
 		case removing:
 			d.want[d.chain] = random.IntN(d.want[d.chain] + 1)
 		case promoting:
 			for c := range d.want {
-				d.want[c] = random.IntN(length + 1)
+				d.want[c] = random.IntN(chainBlocks + 1)
 			}
 		default:
 			d.want = [storyChains]int{}
@@ -290,7 +296,8 @@ func (w *teller) do(d *deed, has [storyChains]int) error {
 	return w.open(h)
 }
 
-// promote replaces everything by a snapshot in several chunks, after a gap.
+// promote replaces everything by a snapshot in several chunks, after a gap. Blocks
+// arrive before their parents.
 func (w *teller) promote(h int, want [storyChains]int) error {
 	w.last[h] += 2
 	if outcome, err := w.x.Delta(w.streams[h], w.last[h], nil, w.at, w.at); err != nil || outcome != Gap {
@@ -301,7 +308,7 @@ func (w *teller) promote(h int, want [storyChains]int) error {
 		if err := w.x.Snapshot(w.streams[h], chunk, w.at); err != nil {
 			return err
 		}
-		chunk.Number, chunk.Last, chunk.Changes = chunk.Number+1, c == storyChains-1, w.stores(h, c, 0, n)
+		chunk.Number, chunk.Last, chunk.Changes = chunk.Number+1, c == storyChains-1, append(w.stores(h, c, n/2, n), w.stores(h, c, 0, n/2)...)
 	}
 	return w.x.Snapshot(w.streams[h], chunk, w.at)
 }

@@ -39,6 +39,8 @@ type soak struct {
 	engines []*engine
 	load    *load
 	answers tally
+	// half of the time is over then.
+	half time.Time
 	// round and faults number what comes next.
 	round, faults int
 	// kills are those of subscribers, restarts those of engines, losses messages
@@ -52,11 +54,13 @@ func TestSoak(t *testing.T) {
 	for i := range together {
 		s.engines = append(s.engines, startEngine(t, s.servers, dir, i))
 	}
-	for end := time.Now().Add(*duration); s.round < rounds || time.Now().Before(end); s.round++ {
+	begun := time.Now()
+	s.half = begun.Add(*duration / 2)
+	for s.round < rounds || time.Since(begun) < *duration {
 		if err := s.play(t.Context()); err != nil {
 			t.Fatalf("round %d: %v", s.round, err)
 		}
-		if s.round%reportEvery == reportEvery-1 {
+		if s.round++; s.round%reportEvery == 0 {
 			s.report(t)
 		}
 	}
@@ -142,12 +146,21 @@ func (s *soak) fault() error {
 	case 4:
 		e.DropLive(1 + s.load.draw(3))
 	case 5:
-		return s.servers[s.load.draw(len(s.servers))].Restart()
+		return s.victim().Restart()
 	default:
 		s.clears++
 		return e.ResetPrefixCache()
 	}
 	return nil
+}
+
+// victim is a server that dies: any in the first half of the time, later always
+// the last one, so that the others get old and their memory can be seen to grow.
+func (s *soak) victim() *server {
+	if time.Now().Before(s.half) {
+		return s.servers[s.load.draw(len(s.servers))]
+	}
+	return s.servers[len(s.servers)-1]
 }
 
 // report shows what has happened so far.

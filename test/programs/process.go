@@ -12,6 +12,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"sync"
 
@@ -59,6 +60,10 @@ type Command struct {
 	// killed: for one that starts others. A terminal's interrupt does not reach
 	// it then.
 	Group bool
+	// Tied has the kernel kill the program when this process ends, however it
+	// ends: for one that is too much to be left behind by a test that crashes.
+	// Only Linux can do that; elsewhere it changes nothing.
+	Tied bool
 }
 
 // Process is a program that a test has started.
@@ -82,18 +87,35 @@ func (s *Starting) Start(c Command) (*Process, error) {
 	if c.Group {
 		ownGroup(cmd)
 	}
+	if c.Tied {
+		tie(cmd)
+	}
 	s.Lock()
 	defer s.Unlock()
-	if err := cmd.Start(); err != nil {
-		return nil, errors.Join(err, file.Close())
-	}
 	p := &Process{cmd: cmd, log: file, group: c.Group, ended: make(chan struct{})}
+	started := make(chan error)
 	go func() {
 		defer close(p.ended)
-		_ = cmd.Wait() // how it ended is asked of cmd.ProcessState
+		if c.Tied {
+			// The kernel ties a program to the thread that started it. A locked
+			// thread does nothing else and ends with this function.
+			runtime.LockOSThread()
+		}
+		err := cmd.Start()
+		started <- err
+		if err == nil {
+			_ = cmd.Wait() // how it ended is asked of cmd.ProcessState
+		}
 	}()
+	if err := <-started; err != nil {
+		return nil, errors.Join(err, file.Close())
+	}
 	return p, nil
 }
+
+// ID is the program's process id. Nobody else can get it before the program has
+// ended.
+func (p *Process) ID() int { return p.cmd.Process.Pid }
 
 // Ended is closed when the program has ended, by itself or because it was killed.
 func (p *Process) Ended() <-chan struct{} { return p.ended }

@@ -81,11 +81,13 @@ func FuzzRoute(f *testing.F) {
 // FuzzPolicy asks two engines under any policy and holds what the policy asks for
 // against the answer.
 func FuzzPolicy(f *testing.F) {
-	f.Add(uint16(96), uint8(6), uint8(3), int32(0), int32(0), 0.0, uint8(0), uint8(0), int64(3), int64(0))
-	f.Add(uint16(160), uint8(9), uint8(1), int32(64), int32(32), 2.5, uint8(0b111), uint8(1), int64(0), int64(9))
-	f.Add(uint16(40), uint8(2), uint8(2), int32(1000), int32(-1), -3.0, uint8(0b11010), uint8(2), int64(1)<<47, int64(5))
-	f.Fuzz(func(t *testing.T, length uint16, first, second uint8, minimumPrefix, minimumMatched int32, floor float64, switches, topK uint8, waits, runs int64) {
+	corpus := mutation.New(f, 1000)
+	corpus.Add(uint16(96), uint8(6), uint8(3), int32(0), int32(0), int32(0), uint8(0), uint8(0), int64(3), int64(0))
+	corpus.Add(uint16(160), uint8(9), uint8(1), int32(64), int32(32), int32(2500), uint8(0b111), uint8(1), int64(0), int64(9))
+	corpus.Add(uint16(40), uint8(2), uint8(2), int32(1000), int32(-1), int32(-3000), uint8(0b11010), uint8(2), int64(1)<<47, int64(5))
+	corpus.Fuzz(func(t *testing.T, length uint16, first, second uint8, minimumPrefix, minimumMatched, milliFloor int32, switches, topK uint8, waits, runs int64) {
 		ids, chain := prompt(1, uint32(length%4096))
+		floor := float64(milliFloor) / 1000
 		held := func(n uint8) []uint64 { return chain[:min(int(n), len(chain))] }
 		p := Policy{
 			MinimumPrefixTokens: int(minimumPrefix), MinimumMatchedTokens: int(minimumMatched), FloorScore: floor,

@@ -31,7 +31,7 @@ func New(f *testing.F, inputs int) *Corpus {
 	return &Corpus{f: f, inputs: inputs}
 }
 
-// Add adds a seed, as [testing.F.Add] does. Arguments are bools, integers,
+// Add adds a seed, as [testing.F.Add] does. Arguments are bools, numbers,
 // strings and byte slices.
 func (c *Corpus) Add(args ...any) {
 	c.f.Helper()

@@ -6,6 +6,7 @@ SPDX-License-Identifier: Apache-2.0
 package mutation
 
 import (
+	"math"
 	"reflect"
 	"testing"
 )
@@ -32,10 +33,10 @@ func FuzzInputs(f *testing.F) {
 
 func TestFile(t *testing.T) {
 	var args []reflect.Value
-	for _, arg := range []any{[]byte("a\xff"), "b\n", int8(-1), uint8(200), true} {
+	for _, arg := range []any{[]byte("a\xff"), "b\n", int8(-1), uint8(200), true, -0.5, math.Inf(1)} {
 		args = append(args, reflect.ValueOf(arg))
 	}
-	const want = "go test fuzz v1\n[]byte(\"a\\xff\")\nstring(\"b\\n\")\nint8(-1)\nuint8(200)\nbool(true)\n"
+	const want = "go test fuzz v1\n[]byte(\"a\\xff\")\nstring(\"b\\n\")\nint8(-1)\nuint8(200)\nbool(true)\nfloat64(-0.5)\nfloat64(+Inf)\n"
 	if got := file(args); got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}

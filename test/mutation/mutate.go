@@ -29,7 +29,7 @@ func mutable(arg any) bool {
 		return true
 	}
 	v := reflect.ValueOf(arg)
-	return v.IsValid() && (v.CanInt() || v.CanUint() || v.Kind() == reflect.Bool || v.Kind() == reflect.String)
+	return v.IsValid() && (v.CanInt() || v.CanUint() || v.CanFloat() || v.Kind() == reflect.Bool || v.Kind() == reflect.String)
 }
 
 // mutations makes n inputs from a corpus. Half of them continue from an earlier
@@ -65,10 +65,26 @@ func mutate(r *rand.Rand, value, other any) any {
 		out.SetString(string(edit(r, []byte(v.String()), []byte(reflect.ValueOf(other).String()))))
 	case v.CanInt():
 		out.SetInt(int64(number(r, uint64(v.Int()), out.Type().Bits())) << (64 - out.Type().Bits()) >> (64 - out.Type().Bits()))
+	case v.CanFloat():
+		out.SetFloat(float(r, v.Float()))
 	default:
 		out.SetUint(number(r, v.Uint(), out.Type().Bits()))
 	}
 	return out.Interface()
+}
+
+// float returns a number near a given one, one at which computations turn, or any.
+func float(r *rand.Rand, from float64) float64 {
+	turns := []float64{0, math.Copysign(0, -1), 1, -1, 1e9, -1e9, math.MaxFloat64, math.SmallestNonzeroFloat64, math.Inf(1), math.Inf(-1), math.NaN()}
+	switch r.IntN(4) {
+	case 0:
+		return from + r.NormFloat64()
+	case 1:
+		return from * math.Ldexp(r.NormFloat64(), r.IntN(64)-32)
+	case 2:
+		return turns[r.IntN(len(turns))]
+	}
+	return math.Float64frombits(r.Uint64())
 }
 
 // number returns a number near a given one, a border of a type, or any; it fits

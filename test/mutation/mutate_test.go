@@ -19,7 +19,7 @@ func seeded() *rand.Rand { return rand.New(rand.NewPCG(1, 2)) }
 func TestMutationsOfEveryType(t *testing.T) {
 	corpora := map[string]any{
 		"bool": true, "int": 7, "int8": int8(-7), "int32": int32(7), "int64": int64(7), "uint8": uint8(7), "uint32": uint32(7),
-		"uint64": uint64(7), "string": "seven", "empty string": "", "bytes": []byte("seven"), "no bytes": []byte{},
+		"uint64": uint64(7), "float64": 7.5, "string": "seven", "empty string": "", "bytes": []byte("seven"), "no bytes": []byte{},
 	}
 	for name, seed := range corpora {
 		t.Run(name, func(t *testing.T) {

@@ -95,7 +95,7 @@ func (e *engine) subscribe() error {
 	_, port, _ := strings.Cut(first.Address(), ":")
 	var err error
 	e.subscriber, err = binaries.Start(programs.Command{
-		Path: binaries.subscriber, Log: e.log(), Env: []string{indexAddresses + "=" + strings.Join(loopbacks(), ",")},
+		Path: binaries.subscriber, Log: e.log(), Tied: true, Env: []string{indexAddresses + "=" + strings.Join(loopbacks(), ",")},
 		Args: []string{
 			"--engine-endpoint=" + e.EventsEndpoint(), "--engine-replay-endpoint=" + e.ReplayEndpoint(),
 			"--engine-metrics-url=" + e.MetricsURL(), "--stats-interval=1s", "--hash-scheme=" + e.Config().Engine,

@@ -80,15 +80,25 @@ func (w *teller) end(t *testing.T) {
 	}
 }
 
-// question asks about a part of a chain, at times with blocks that nobody has.
-func (s *story) question(random *rand.Rand) (q *Query, chain, blocks int) {
-	chain = random.IntN(storyChains)
-	blocks = 1 + random.IntN(len(s.chains[chain]))
-	hashes := slices.Clone(s.chains[chain][:blocks])
+// asked is an answer about so many blocks of a chain, with the moments that it
+// may be about.
+type asked struct {
+	hits          [storyHolders]*Hit
+	chain, blocks int
+	first, last   int
+}
+
+// ask asks about a part of a chain, at times with blocks that nobody has.
+func (w *teller) ask(random *rand.Rand) (a asked, err error) {
+	a.chain = random.IntN(storyChains)
+	a.blocks = 1 + random.IntN(chainBlocks)
+	hashes := slices.Clone(w.chains[a.chain][:a.blocks])
 	for range random.IntN(20) {
 		hashes = append(hashes, random.Uint64())
 	}
-	return &Query{Tenant: "ns", Model: "m", Chains: []Chain{{BlockSize: 16, Hashes: hashes}}, Quiet: random.IntN(4) == 0}, chain, blocks
+	q := &Query{Tenant: "ns", Model: "m", Chains: []Chain{{BlockSize: 16, Hashes: hashes}}, Quiet: random.IntN(4) == 0}
+	a.first, a.last = w.window(func() { a.hits, err = w.hits(q) })
+	return a, err
 }
 
 // numberOf finds a holder of the story.
@@ -121,15 +131,12 @@ func (w *teller) hits(q *Query) (byHolder [storyHolders]*Hit, err error) {
 }
 
 func (w *teller) readLookup(random *rand.Rand) error {
-	q, chain, blocks := w.question(random)
-	var hits [storyHolders]*Hit
-	var err error
-	first, last := w.window(func() { hits, err = w.hits(q) })
+	a, err := w.ask(random)
 	if err != nil {
 		return err
 	}
 	var got [storyHolders]int64
-	for h, hit := range hits {
+	for h, hit := range a.hits {
 		if hit == nil {
 			continue
 		}
@@ -137,23 +144,20 @@ func (w *teller) readLookup(random *rand.Rand) error {
 			return fmt.Errorf("what is announced is not exact: %+v", *hit)
 		}
 	}
-	return w.explain(first, last, got, func(has [storyChains]int) int64 { return int64(min(has[chain], blocks)) })
+	return w.explain(a.first, a.last, got, func(has [storyChains]int) int64 { return int64(min(has[a.chain], a.blocks)) })
 }
 
 // readBounds holds for answers of an index that forgets: none is higher than the
 // holder ever had, and one that is lower than it always had is not called exact.
 func (w *teller) readBounds(random *rand.Rand) error {
-	q, chain, blocks := w.question(random)
-	var hits [storyHolders]*Hit
-	var err error
-	first, last := w.window(func() { hits, err = w.hits(q) })
+	a, err := w.ask(random)
 	if err != nil {
 		return err
 	}
-	for h, hit := range hits {
-		low, high := blocks, 0
-		for v := first; v <= min(last+1, len(w.deeds)); v++ {
-			n := min(w.moments[v][h][chain], blocks)
+	for h, hit := range a.hits {
+		low, high := a.blocks, 0
+		for v := a.first; v <= min(a.last+1, len(w.deeds)); v++ {
+			n := min(w.moments[v][h][a.chain], a.blocks)
 			low, high = min(low, n), max(high, n)
 		}
 		got, exact := 0, true
@@ -162,7 +166,7 @@ func (w *teller) readBounds(random *rand.Rand) error {
 		}
 		if got > high || got < low && exact {
 			return fmt.Errorf("pod-%d has %d to %d blocks of chain %d between moments %d and %d; the answer was %d, exact: %t",
-				h, low, high, chain, first, last+1, got, exact)
+				h, low, high, a.chain, a.first, a.last+1, got, exact)
 		}
 	}
 	return nil

@@ -8,8 +8,6 @@ SPDX-License-Identifier: Apache-2.0
 package soak
 
 import (
-	"context"
-	"errors"
 	"flag"
 	"fmt"
 	"os"
@@ -42,27 +40,14 @@ func TestMain(m *testing.M) {
 		}
 		return
 	}
-	code, err := runAll(m)
+	// The subscriber is this program.
+	self, err := os.Executable()
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
-		code = 1
+		os.Exit(1)
 	}
-	os.Exit(code)
-}
-
-// runAll builds the server and runs the tests. The subscriber is this program.
-func runAll(m *testing.M) (code int, err error) {
-	dir, err := os.MkdirTemp("", "inference-cache-soak-")
-	if err != nil {
-		return 0, err
-	}
-	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
-	if err := programs.Build(context.Background(), dir, programs.APIServer); err != nil {
-		return 0, err
-	}
-	binaries.server = filepath.Join(dir, programs.APIServer)
-	if binaries.subscriber, err = os.Executable(); err != nil {
-		return 0, err
-	}
-	return m.Run(), nil
+	os.Exit(programs.RunBuilt(func(dir string) int {
+		binaries.server, binaries.subscriber = filepath.Join(dir, programs.APIServer), self
+		return m.Run()
+	}, programs.APIServer))
 }

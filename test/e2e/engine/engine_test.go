@@ -70,7 +70,7 @@ func (e *engine) start(ctx context.Context) error {
 		return err
 	}
 	e.process, err = binaries.Start(programs.Command{
-		Path: binaries.vllm, Log: e.log(), Group: true,
+		Path: binaries.vllm, Log: e.log(), Group: true, Tied: true,
 		Args: []string{
 			"serve", e.weights, "--host", host, "--port", port, "--served-model-name", captures.BaseModel,
 			"--load-format", "dummy", "--skip-tokenizer-init", "--dtype", "float32", "--enforce-eager",

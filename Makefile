@@ -8,7 +8,7 @@ SHELL := /usr/bin/env bash
 # No build, test or check needs to ask version control for a stamp.
 export GOFLAGS := -buildvcs=false
 
-include $(addprefix hack/make/,demo.mk build.mk tools.mk test.mk fuzz.mk bench.mk verify.mk lint.mk generate.mk proto.mk)
+include $(addprefix hack/make/,demo.mk build.mk tools.mk test.mk cluster.mk fuzz.mk bench.mk verify.mk lint.mk generate.mk proto.mk)
 
 ##@ General
 

@@ -23,17 +23,23 @@ if [[ ! -f "${module}/go.mod" ]]; then
 fi
 cd "${module}"
 
-mapfile -t sources < <(compgen -G './*.go')
+mapfile -t sources < <(find . -name '*.go' | LC_ALL=C sort)
 key=$({ go version; cat go.mod go.sum "${sources[@]}"; } | sha256sum | cut -c1-16)
 target="${cache}/${name}-${key}"
 
 if [[ ! -d "${target}" ]]; then
   echo "Building the tools of hack/tools/${name} (once per version)" >&2
   ldflags=()
-  if [[ "${name}" == kubectl ]]; then
-    # The library does not know its release; its module version names it.
-    version=$(go list -m -f '{{.Version}}' k8s.io/kubectl)
-    version="v1${version#v0}"
+  # Programs of Kubernetes do not know their release; a module version names it,
+  # which is 0.x for the libraries of release 1.x.
+  release=
+  case "${name}" in
+  kubectl) release=k8s.io/kubectl ;;
+  controlplane) release=k8s.io/kubernetes ;;
+  esac
+  if [[ -n "${release}" ]]; then
+    version=$(go list -m -f '{{.Version}}' "${release}")
+    version="v1${version#v[01]}"
     minor=${version#v1.}
     package=k8s.io/component-base/version
     ldflags=("-s" "-w" "-X" "${package}.gitVersion=${version}" "-X" "${package}.gitMajor=1" "-X" "${package}.gitMinor=${minor%%.*}")
@@ -44,13 +50,13 @@ if [[ ! -d "${target}" ]]; then
   building=$(mktemp -d "${cache}/building.XXXXXX")
   trap 'rm -rf "${building}"' EXIT
   packages=()
-  if ((${#sources[@]} > 0)); then
+  if compgen -G './*.go' >/dev/null; then
     packages+=(.)
   fi
   if grep -q '^tool' go.mod; then
     mapfile -t -O "${#packages[@]}" packages < <(go list tool)
   fi
-  GOFLAGS="-mod=readonly -buildvcs=false" go build -ldflags "${ldflags[*]}" -o "${building}/" "${packages[@]}"
+  GOFLAGS="${GOFLAGS:-} -mod=readonly -buildvcs=false" go build -ldflags "${ldflags[*]}" -o "${building}/" "${packages[@]}"
   chmod 0755 "${building}"
   mv -T "${building}" "${target}" 2>/dev/null || [[ -d "${target}" ]]
 fi

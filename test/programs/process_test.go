@@ -9,7 +9,6 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"runtime"
 	"strings"
 	"syscall"
 	"testing"
@@ -60,45 +59,6 @@ func TestKillAfterTheEnd(t *testing.T) {
 				t.Errorf("the log ends with %q", got)
 			}
 		})
-	}
-}
-
-func TestTiedProgramsEndWithTheirStarter(t *testing.T) {
-	if fifo := os.Getenv("TIED_TO_THIS"); fifo != "" {
-		// This is the program that is killed below; what it starts is tied to it.
-		_, err := new(Starting).Start(Command{
-			Path: "/bin/sh", Args: []string{"-c", "exec sleep 600 >" + fifo}, Log: os.DevNull, Group: true, Tied: true,
-		})
-		if err != nil {
-			t.Fatal(err)
-		}
-		select {}
-	}
-	if runtime.GOOS != "linux" {
-		t.Log("only Linux ties programs; here they are merely started")
-		return
-	}
-	dir := t.TempDir()
-	fifo := filepath.Join(dir, "fifo")
-	if err := syscall.Mkfifo(fifo, 0o600); err != nil {
-		t.Fatal(err)
-	}
-	p, err := new(Starting).Start(Command{
-		Path: os.Args[0], Args: []string{"-test.run=^" + t.Name() + "$"}, Env: []string{"TIED_TO_THIS=" + fifo}, Log: filepath.Join(dir, "log"),
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	// The fifo has a writer for as long as the inner program lives.
-	reader, err := os.Open(fifo)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := p.Kill(); err != nil {
-		t.Error(err)
-	}
-	if _, err := io.ReadAll(reader); err != nil {
-		t.Error(err)
 	}
 }
 

@@ -1,0 +1,19 @@
+##@ Cluster
+
+# Where the cluster of `make cluster-up` is kept, and how many fake nodes it has.
+CLUSTERDIR ?= $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/inference-cache/cluster
+CLUSTERNODES ?= 2
+
+.PHONY: cluster-up
+cluster-up: bin/kubectl ## Start a real control plane with fake nodes on loopback; compiles Kubernetes once.
+	@programs=$$(hack/tool.sh controlplane); \
+	go run ./hack/controlplane up -programs="$$programs" -dir="$(CLUSTERDIR)" -nodes=$(CLUSTERNODES)
+
+.PHONY: cluster-down
+cluster-down: ## End what cluster-up started and remove its files.
+	@go run ./hack/controlplane down -dir="$(CLUSTERDIR)"
+
+.PHONY: test-controlplane
+test-controlplane: ## Start that control plane, use it and stop it; compiles Kubernetes once.
+	programs=$$(hack/tool.sh controlplane); \
+	CONTROLPLANE="$$programs" go test -tags=e2e -count=1 -timeout=15m $(value TESTFLAGS) ./test/controlplane ./hack/controlplane

@@ -16,15 +16,16 @@ import (
 	"google.golang.org/protobuf/types/known/wrapperspb"
 
 	pb "inferencecache.io/inference-cache/pkg/generated/proto/inferencecache/v1alpha1"
+	"inferencecache.io/inference-cache/pkg/indexserver"
 )
 
 // callTarget is a ratio of medians of the time on the wall.
 const callTarget = 1.05
 
-// calls compares lookups over the network with echoes of as many bytes each way,
-// in alternation on one connection. Echoes of the lookup's own messages, in the
-// same alternation, tell how much of the difference is the coding of messages at
-// both ends and how much is the lookup.
+// calls compares lookups over the network with echoes of the same bytes, in
+// alternation on one connection: the caller does the same, the server nothing but
+// answer. Echoes of plain bytes tell what the coding of the messages takes of the
+// caller's time.
 func (b *bench) calls(ctx context.Context) error {
 	f, err := b.fleet()
 	if err != nil {
@@ -57,26 +58,60 @@ func (b *bench) calls(ctx context.Context) error {
 		if err := e.repeat(ctx, b.rounds); err != nil {
 			return err
 		}
-		lookup, echo, messages := e.lookups.median(), e.echoes.median(), e.messages.median()
+		lookup, echo, plain := e.lookups.median(), e.echoes.median(), e.plain.median()
 		name := "LookupRoute p50 ÷ echo p50, " + c.name
-		measured := fmt.Sprintf("%s; %s; echo of the messages %s; %d + %d bytes, wall clock", short(lookup), short(echo), short(messages), e.requestBytes, e.replyBytes)
+		measured := fmt.Sprintf("%s; %s; echo of plain bytes %s; %d + %d bytes, wall clock", short(lookup), short(echo), short(plain), e.requestBytes, e.replyBytes)
 		if c.target {
 			b.atMost(name, measured, fraction, float64(lookup)/float64(echo), callTarget)
 		} else {
 			b.tell(name, measured)
 		}
+		handler, err := b.handler(ctx, s, request)
+		if err != nil {
+			return err
+		}
+		b.tell("the server's part of that, in process, CPU", handler)
 	}
 	return nil
 }
 
+// handler tells what the server does for a lookup besides what it does for every
+// call: read the question, answer it, and write the answer.
+func (b *bench) handler(ctx context.Context, s *server, request *pb.LookupRouteRequest) (string, error) {
+	ctx = indexserver.WithIdentity(ctx, indexserver.Identity{Name: "bench"})
+	question, err := proto.Marshal(request)
+	if err != nil {
+		return "", fmt.Errorf("encode a lookup: %w", err)
+	}
+	var answer *pb.LookupRouteResponse
+	note := func(failed error) {
+		if failed != nil {
+			err = failed
+		}
+	}
+	got := b.compare(
+		subject{processCPU, func(int) { note(proto.Unmarshal(question, new(pb.LookupRouteRequest))) }},
+		subject{processCPU, func(int) {
+			response, failed := s.service.LookupRoute(ctx, request)
+			note(failed)
+			answer = response
+		}},
+		subject{processCPU, func(int) {
+			_, failed := proto.Marshal(answer)
+			note(failed)
+		}},
+	)
+	return fmt.Sprintf("decode %s, answer %s, encode %s", short(got[0].median()), short(got[1].median()), short(got[2].median())), err
+}
+
 // exchange calls LookupRoute and the echoes in turn.
 type exchange struct {
-	conn                      *grpc.ClientConn
-	client                    pb.InferenceCacheClient
-	request                   *pb.LookupRouteRequest
-	echoed                    *wrapperspb.BytesValue
-	requestBytes, replyBytes  int
-	lookups, echoes, messages samples
+	conn                     *grpc.ClientConn
+	client                   pb.InferenceCacheClient
+	request                  *pb.LookupRouteRequest
+	echoed                   *wrapperspb.BytesValue
+	requestBytes, replyBytes int
+	lookups, echoes, plain   samples
 }
 
 // newExchange asks once, to know how many bytes an echo has to have.
@@ -89,10 +124,13 @@ func newExchange(ctx context.Context, s *server, request *pb.LookupRouteRequest)
 	if response.GetReasonCode() != "PREFIX_MATCH" {
 		return nil, fmt.Errorf("a resident prompt was answered with %s: %s", response.GetReasonCode(), response.GetExplanation())
 	}
-	e.requestBytes, e.replyBytes = proto.Size(request), proto.Size(response)
+	reply, err := proto.Marshal(response)
+	if err != nil {
+		return nil, fmt.Errorf("encode an answer: %w", err)
+	}
+	s.echo.set(reply)
+	e.requestBytes, e.replyBytes = proto.Size(request), len(reply)
 	e.echoed = bytesOf(e.requestBytes)
-	s.echo.bytes.Store(bytesOf(e.replyBytes))
-	s.echo.message.Store(response)
 	return e, nil
 }
 
@@ -108,8 +146,8 @@ func (e *exchange) repeat(ctx context.Context, rounds int) error {
 			_, err := e.client.LookupRoute(ctx, e.request)
 			return err
 		}},
-		{&e.echoes, func() error { return e.conn.Invoke(ctx, echoBytes, e.echoed, new(wrapperspb.BytesValue)) }},
-		{&e.messages, func() error { return e.conn.Invoke(ctx, echoMessage, e.request, new(pb.LookupRouteResponse)) }},
+		{&e.echoes, func() error { return e.conn.Invoke(ctx, echoSame, e.request, new(pb.LookupRouteResponse)) }},
+		{&e.plain, func() error { return e.conn.Invoke(ctx, echoBytes, e.echoed, new(wrapperspb.BytesValue)) }},
 	}
 	warmUp := rounds / 10
 	for i := range warmUp + rounds {
@@ -133,11 +171,4 @@ func packed(c chain, blocks int) []byte {
 		out = binary.BigEndian.AppendUint64(out, hash)
 	}
 	return out
-}
-
-// bytesOf returns a message that takes so many bytes.
-func bytesOf(size int) *wrapperspb.BytesValue {
-	m := wrapperspb.Bytes(make([]byte, size))
-	m.Value = m.Value[:max(0, 2*size-proto.Size(m))]
-	return m
 }

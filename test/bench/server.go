@@ -30,9 +30,11 @@ const token = "correct-horse"
 
 // server serves an index and an echo on one loopback port, to one connection.
 type server struct {
-	grpc *grpc.Server
-	conn *grpc.ClientConn
-	echo *echo
+	// service is what answers lookups, for calls without a connection.
+	service *indexserver.Server
+	grpc    *grpc.Server
+	conn    *grpc.ClientConn
+	echo    *echo
 }
 
 // serverOf returns the service of an index, without a port.
@@ -61,7 +63,7 @@ func startServer(x *index.Index) (*server, error) {
 	}
 	// The last credentials count: the ones that the connection trusts.
 	options := append(service.Options(), grpc.Creds(credentials.NewServerTLSFromCert(&certificate)))
-	s := &server{grpc: grpc.NewServer(options...), echo: &echo{}}
+	s := &server{service: service, grpc: grpc.NewServer(options...), echo: &echo{}}
 	service.Register(s.grpc)
 	s.echo.register(s.grpc)
 	listener, err := net.Listen("tcp", "127.0.0.1:0")

@@ -59,7 +59,7 @@ type engine struct {
 func startEngine(t *testing.T, servers []*server, dir string, number int) *engine {
 	t.Helper()
 	config := kinds()[number%len(kinds())]
-	config.Seed, config.Blocks = uint64(number+1), pool
+	config.Seed, config.Blocks = *seed+uint64(number), pool
 	e := &engine{name: fmt.Sprintf("engine-%d", number), dir: dir, servers: servers}
 	for _, address := range []*string{&config.EventsAddress, &config.ReplayAddress, &e.metrics} {
 		var err error
@@ -152,6 +152,11 @@ func (e *engine) heal(ctx context.Context, l *load, clear bool) error {
 		}
 		e.lossy = false
 	}
+	return e.speak(ctx, l)
+}
+
+// speak makes the engine say something.
+func (e *engine) speak(ctx context.Context, l *load) error {
 	for before := e.Messages(); e.Messages() == before; {
 		if err := l.serve(ctx, e); err != nil {
 			return err
@@ -160,14 +165,28 @@ func (e *engine) heal(ctx context.Context, l *load, clear bool) error {
 	return nil
 }
 
-// await returns when both servers have all that the engine has said.
-func (e *engine) await(ctx context.Context) error {
+// await returns when both servers have all that the engine has said. It is certain
+// of that when they have acknowledged a delta, and then another one: a number may
+// be that of an epoch before.
+func (e *engine) await(ctx context.Context, l *load) error {
 	ctx, cancel := context.WithTimeout(ctx, programs.Patience)
 	defer cancel()
-	to := progress.Point{Sequence: int64(e.Messages()) - 1, Restarts: e.restarts, Replicas: len(e.servers)}
-	if err := progress.Await(ctx, e.metrics, to); err != nil {
-		return fmt.Errorf("%s: %w\n%s", e.name, err, programs.Tail(e.log()))
+	for before := -1.0; ; {
+		to := progress.Point{Sequence: int64(e.Messages()) - 1, Restarts: e.restarts, Replicas: len(e.servers)}
+		if err := progress.Await(ctx, e.metrics, to); err != nil {
+			return fmt.Errorf("%s: %w\n%s", e.name, err, programs.Tail(e.log()))
+		}
+		now, err := progress.Deltas(ctx, e.metrics)
+		if err != nil {
+			return fmt.Errorf("%s: %w", e.name, err)
+		}
+		if before >= 0 && now != before {
+			e.settled = true
+			return nil
+		}
+		before = now
+		if err := e.speak(ctx, l); err != nil {
+			return err
+		}
 	}
-	e.settled = true
-	return nil
 }

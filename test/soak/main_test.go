@@ -19,8 +19,11 @@ import (
 	"inferencecache.io/inference-cache/test/programs"
 )
 
-// duration is how long the load goes on; some rounds are played in any case.
-var duration = flag.Duration("duration", 15*time.Second, "how long the soak goes on")
+// What a run can be told, after -args. Some rounds are played in any case.
+var (
+	duration = flag.Duration("duration", 15*time.Second, "how long the soak goes on")
+	seed     = flag.Uint64("seed", 0, "decides what is drawn, if not when it happens; 0 draws one")
+)
 
 // indexAddresses is the environment variable that makes this program a
 // subscriber: the addresses that every host name has for it.

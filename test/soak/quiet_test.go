@@ -30,10 +30,10 @@ type tally struct {
 }
 
 // settle waits until both servers know all that the engines have said.
-func settle(ctx context.Context, servers []*server, engines []*engine) error {
+func settle(ctx context.Context, l *load, servers []*server, engines []*engine) error {
 	group, groupCtx := errgroup.WithContext(ctx)
 	for _, e := range engines {
-		group.Go(func() error { return e.await(groupCtx) })
+		group.Go(func() error { return e.await(groupCtx, l) })
 	}
 	if err := group.Wait(); err != nil {
 		return err

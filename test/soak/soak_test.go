@@ -11,6 +11,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"slices"
 	"testing"
 	"time"
@@ -49,7 +50,11 @@ type soak struct {
 }
 
 func TestSoak(t *testing.T) {
-	s := &soak{servers: startServers(t), load: newLoad(1)}
+	if *seed == 0 {
+		*seed = rand.Uint64()
+	}
+	t.Logf("seed %d", *seed)
+	s := &soak{servers: startServers(t), load: newLoad(*seed)}
 	dir := t.TempDir()
 	for i := range together {
 		s.engines = append(s.engines, startEngine(t, s.servers, dir, i))
@@ -107,7 +112,7 @@ func (s *soak) play(ctx context.Context) error {
 			return err
 		}
 	}
-	if err := settle(ctx, s.servers, s.engines); err != nil {
+	if err := settle(ctx, s.load, s.servers, s.engines); err != nil {
 		return err
 	}
 	if err := judge(ctx, s.load, s.servers, s.engines, &s.answers); err != nil {

@@ -68,6 +68,15 @@ func Await(ctx context.Context, metricsAddress string, to Point) error {
 	}
 }
 
+// Deltas returns the sequence of the newest delta that the subscriber has made in
+// its epoch. Sequences of different epochs say nothing about each other, and those
+// that [Await] compares may be of two. Who wants to be certain waits once more,
+// after this number has changed.
+func Deltas(ctx context.Context, metricsAddress string) (float64, error) {
+	now, err := read(ctx, metricsAddress)
+	return now.value(deltaSequence), err
+}
+
 // read gets and parses the metrics at an address.
 func read(ctx context.Context, address string) (reading, error) {
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+address+"/metrics", nil)

@@ -17,7 +17,10 @@ SPDX-License-Identifier: Apache-2.0
 // journal, a session going: hello, then what the reply asks for (a snapshot or the
 // deltas from some number on), then deltas as they come, statistics and
 // heartbeats. Sessions are independent: one that is slow or down takes nothing
-// from the others and holds no memory beyond the journal's.
+// from the others and holds no memory beyond the journal's. Only snapshots wait for
+// each other. Each starts after a random time that grows with its size, so that the
+// engines of a fleet do not all send theirs to a replica at once; two are sent at a
+// time, message by message; and one that is not taken ends its session.
 //
 // Nothing is lost by a broken connection, because the state is in the mirror and
 // not in a queue; nothing waits for the index, because a journal never blocks.

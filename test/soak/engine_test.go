@@ -140,13 +140,13 @@ func (e *engine) restart() (bool, error) {
 
 // heal ends what withholds messages, and makes the engine say something after
 // it: what is missing is noticed from what follows.
-func (e *engine) heal(ctx context.Context, l *load, clear bool) error {
+func (e *engine) heal(ctx context.Context, l *load, reset bool) error {
 	e.DropLive(0)
 	e.Lose(0)
 	if err := e.subscribe(); err != nil {
 		return err
 	}
-	if e.lossy && clear {
+	if e.lossy && reset {
 		if err := e.ResetPrefixCache(); err != nil {
 			return err
 		}

@@ -41,7 +41,7 @@ func newCommand() *cobra.Command {
 		Short: "Serve the inference-cache API",
 		Long: "Serve the API group inferencecache.io, the live index of what inference engines hold,\n" +
 			"and the gRPC service through which engines report and routers ask.\n\n" +
-			"With --standalone no cluster is needed.",
+			"With --standalone no cluster is needed. \"snapshot save\" and \"snapshot restore\" back up the embedded etcd.",
 		Version:      apiserver.Version(),
 		Args:         cobra.NoArgs,
 		SilenceUsage: true,
@@ -56,6 +56,9 @@ func newCommand() *cobra.Command {
 		cmd.Flags().AddFlagSet(set)
 	}
 	cliflag.SetUsageAndHelpFunc(cmd, groups, helpColumns)
+	// A server is started by a manifest; the only command of its own is for people.
+	cmd.CompletionOptions.DisableDefaultCmd = true
+	cmd.AddCommand(newSnapshotCommand())
 	return cmd
 }
 

@@ -16,8 +16,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// fileName is the file inside the directory that is locked.
-const fileName = "lock"
+// FileName is the file inside the directory that is locked. It stays when nobody
+// holds the lock.
+const FileName = "lock"
 
 // maxHolderBytes bounds what is read of a lock file, which anybody may have
 // written to.
@@ -50,7 +51,7 @@ type Lock struct {
 // never waits: a second server is a mistake of configuration, and waiting would
 // hide it.
 func Acquire(dir string) (*Lock, error) {
-	f, err := os.OpenFile(filepath.Join(dir, fileName), os.O_RDWR|os.O_CREATE, 0o600)
+	f, err := os.OpenFile(filepath.Join(dir, FileName), os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
 		return nil, fmt.Errorf("open lock of data directory: %w", err)
 	}

@@ -67,6 +67,9 @@ type Config struct {
 	// readyPatience bounds the start once etcd has read its files; 0 means
 	// defaultReadyPatience. For tests only.
 	readyPatience time.Duration
+
+	// passive is for a server that is started to be read: it cleans up nothing.
+	passive bool
 }
 
 // validate returns every problem of the configuration at once.

@@ -18,6 +18,10 @@ SPDX-License-Identifier: Apache-2.0
 //   - A write that was acknowledged survives kill -9, a full disk and a full
 //     quota. fsync is on unless a test asks for the opposite.
 //   - A directory that holds another member is refused, never adopted.
+//   - Free space is given back, and a full quota that old versions have filled is
+//     healed, without an operator. See space.go for when, and for what it costs.
+//   - Save takes one state of everything while writes go on, and Restore makes a
+//     whole directory of it or none. A client never meets a revision twice.
 //
 // What it leaves to others: the API server compacts (two compactors would
 // expire each other's watches), and Close has to be the last thing its owner
@@ -31,7 +35,8 @@ SPDX-License-Identifier: Apache-2.0
 //	lock             held exclusively while the server runs; names the holder
 //	etcd/identity    which member this directory belongs to
 //	etcd/member/     etcd's own files
-//	etcd/run/        the client socket, when its path fits into a socket address
+//	etcd/run/        the client socket, or a link to it when it lies elsewhere
+//	etcd.restoring/  a restore that is under way or was killed
 //
 // This is the only package of the module that imports etcd's server.
 package embedded

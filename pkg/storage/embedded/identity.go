@@ -54,15 +54,25 @@ func loadIdentity(dir string) (identity, error) {
 		return identity{}, fmt.Errorf(
 			"%s holds an etcd member that this program did not create (no %s file beside it); use an empty data directory", dir, identityFile)
 	}
-	id := identity{Format: identityFormat, Token: rand.Text()}
-	b, err = json.Marshal(id)
+	id := newIdentity()
+	return id, id.write(dir)
+}
+
+// newIdentity returns an identity that no other directory has.
+func newIdentity() identity {
+	return identity{Format: identityFormat, Token: rand.Text()}
+}
+
+// write makes this the identity of dir.
+func (id identity) write(dir string) error {
+	b, err := json.Marshal(id)
 	if err != nil {
-		return identity{}, fmt.Errorf("encode identity of data directory: %w", err)
+		return fmt.Errorf("encode identity of data directory: %w", err)
 	}
-	if err := durablefile.Write(path, append(b, '\n'), 0o600); err != nil {
-		return identity{}, fmt.Errorf("write identity of data directory: %w", err)
+	if err := durablefile.Write(filepath.Join(dir, identityFile), append(b, '\n'), 0o600); err != nil {
+		return fmt.Errorf("write identity of data directory: %w", err)
 	}
-	return id, nil
+	return nil
 }
 
 func parseIdentity(dir string, b []byte) (identity, error) {

@@ -7,79 +7,136 @@ package embedded
 
 import (
 	"context"
-	"fmt"
+	"errors"
 	"time"
 
 	pb "go.etcd.io/etcd/api/v3/etcdserverpb"
 )
 
-const (
-	// A database is defragmented at start when it is larger than
-	// defragMinBytes and less than half of it is in use: below that the pause
-	// costs more than the space is worth.
-	defragMinBytes int64 = 64 << 20
+// lookInterval is how often the alarms and the space are looked at. It bounds how
+// long writes fail although there is space to regain. The metric reads the alarms
+// directly.
+const lookInterval = 2 * time.Second
 
-	// A space alarm is lifted at start when the database is below this share of
-	// the quota after cleaning up; nearer to it, the alarm would be back with
-	// the next few writes.
-	liftAlarmShare = 0.9
-
-	// alarmInterval is how often the alarms are looked at for the log. The
-	// metric reads them directly.
-	alarmInterval = 10 * time.Second
-)
-
-// maintain does at start what needs the database for itself: defragmenting, and
-// recovering from a full quota.
+// maintain does at the start what is due before anybody writes, when it costs
+// nobody a pause.
 func (s *Server) maintain(ctx context.Context) error {
-	full := s.alarmed(pb.AlarmType_NOSPACE)
-	if full {
-		// History is what usually fills the quota, and the API server cannot
-		// compact while the alarm refuses its writes.
-		if err := s.compactAll(ctx); err != nil {
-			return err
+	if s.alarmed(pb.AlarmType_NOSPACE) {
+		lifted, err := s.regain(ctx)
+		if !lifted {
+			s.logAlarm(pb.AlarmType_NOSPACE)
 		}
+		return unlessCopying(err)
 	}
-	be := s.etcd.Server.Backend()
-	size, used := be.Size(), be.SizeInUse()
-	if full || (size > defragMinBytes && used < size/2) {
-		start := time.Now()
-		if err := be.Defrag(); err != nil {
-			return fmt.Errorf("defragment: %w", explainDisk(err))
-		}
-		s.log.Info("Defragmented embedded etcd", "bytesBefore", size, "bytesAfter", be.Size(), "duration", time.Since(start))
+	if be := s.etcd.Server.Backend(); fragmented(be.Size(), be.SizeInUse(), s.cfg.QuotaBytes) {
+		return unlessCopying(s.defragment())
 	}
-	if !full {
-		return nil
-	}
-	if float64(be.Size()) > liftAlarmShare*float64(s.cfg.QuotaBytes) {
-		s.logAlarm(pb.AlarmType_NOSPACE)
-		return nil
-	}
-	_, err := s.etcd.Server.Alarm(ctx, &pb.AlarmRequest{
-		Action:   pb.AlarmRequest_DEACTIVATE,
-		MemberID: uint64(s.etcd.Server.MemberID()),
-		Alarm:    pb.AlarmType_NOSPACE,
-	})
-	if err != nil {
-		return fmt.Errorf("lift space alarm: %w", err)
-	}
-	s.log.Info("Lifted the space alarm of embedded etcd", "bytes", be.Size(), "quotaBytes", s.cfg.QuotaBytes)
 	return nil
 }
 
-// compactAll drops all history. Watches that would resume in it are told to
-// list again, which clients do by themselves.
-func (s *Server) compactAll(ctx context.Context) error {
-	rev := s.etcd.Server.KV().Rev()
-	if rev <= s.etcd.Server.KV().FirstRev() {
+// unlessCopying drops the error of what is tried again after a snapshot.
+func unlessCopying(err error) error {
+	if errors.Is(err, errCopying) {
 		return nil
 	}
-	_, err := s.etcd.Server.Compact(ctx, &pb.CompactionRequest{Revision: rev, Physical: true})
-	if err != nil {
-		return fmt.Errorf("compact: %w", err)
+	return err
+}
+
+// keepUp looks after the running server until ctx ends.
+func (s *Server) keepUp(ctx context.Context) {
+	u := newUpkeep(s)
+	tick := time.NewTicker(lookInterval)
+	defer tick.Stop()
+	for {
+		u.look(ctx, time.Now())
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+		}
 	}
-	return nil
+}
+
+// upkeep remembers what was seen and done. It belongs to one goroutine.
+type upkeep struct {
+	*Server
+	// known has the alarms that were logged.
+	known map[pb.AlarmType]bool
+	// tried is the state in which nothing could be regained.
+	tried space
+	// defragmented is when the database was defragmented last. The start counts,
+	// as it defragments what needs it.
+	defragmented time.Time
+}
+
+// space is what regaining depends on.
+type space struct{ size, used, revision int64 }
+
+func newUpkeep(s *Server) *upkeep {
+	return &upkeep{
+		Server: s,
+		// The start has logged an alarm of space that it could not lift.
+		known:        map[pb.AlarmType]bool{pb.AlarmType_NOSPACE: s.alarmed(pb.AlarmType_NOSPACE)},
+		defragmented: time.Now(),
+	}
+}
+
+// look logs every alarm once when it is raised and once when it is gone, and does
+// what can be done about space.
+func (u *upkeep) look(ctx context.Context, now time.Time) {
+	for _, kind := range []pb.AlarmType{pb.AlarmType_NOSPACE, pb.AlarmType_CORRUPT} {
+		raised := u.alarmed(kind)
+		switch {
+		case raised && !u.known[kind]:
+			u.logAlarm(kind)
+		case !raised && u.known[kind]:
+			u.log.Info("Alarm of embedded etcd is over", "alarm", kind.String())
+		}
+		u.known[kind] = raised
+	}
+	var err error
+	if u.known[pb.AlarmType_NOSPACE] {
+		err = u.recover(ctx)
+	} else {
+		err = u.tidy(now)
+	}
+	// An error of the end is none.
+	if err = unlessCopying(err); err != nil && ctx.Err() == nil {
+		u.log.Error(err, "Regaining space of embedded etcd failed")
+	}
+}
+
+// recover regains space under an alarm. What has led to nothing is not repeated
+// until something has changed.
+func (u *upkeep) recover(ctx context.Context) error {
+	be := u.etcd.Server.Backend()
+	now := space{size: be.Size(), used: be.SizeInUse(), revision: u.etcd.Server.KV().Rev()}
+	if now == u.tried {
+		return nil
+	}
+	lifted, err := u.regain(ctx)
+	if lifted {
+		u.known[pb.AlarmType_NOSPACE] = false
+		return nil
+	}
+	if !errors.Is(err, errCopying) {
+		u.tried = space{size: be.Size(), used: be.SizeInUse(), revision: u.etcd.Server.KV().Rev()}
+	}
+	return err
+}
+
+// tidy defragments a running server.
+func (u *upkeep) tidy(now time.Time) error {
+	be := u.etcd.Server.Backend()
+	if now.Sub(u.defragmented) < defragInterval || be.SizeInUse() > defragMaxUsed ||
+		!fragmented(be.Size(), be.SizeInUse(), u.cfg.QuotaBytes) {
+		return nil
+	}
+	err := u.defragment()
+	if !errors.Is(err, errCopying) {
+		u.defragmented = now
+	}
+	return err
 }
 
 func (s *Server) alarmed(kind pb.AlarmType) bool {
@@ -91,34 +148,10 @@ func (s *Server) alarmed(kind pb.AlarmType) bool {
 	return false
 }
 
-// watchAlarms logs every alarm once when it is raised and once when it is gone.
-func (s *Server) watchAlarms(ctx context.Context) {
-	kinds := []pb.AlarmType{pb.AlarmType_NOSPACE, pb.AlarmType_CORRUPT}
-	known := map[pb.AlarmType]bool{pb.AlarmType_NOSPACE: s.alarmed(pb.AlarmType_NOSPACE)}
-	tick := time.NewTicker(alarmInterval)
-	defer tick.Stop()
-	for {
-		for _, kind := range kinds {
-			raised := s.alarmed(kind)
-			switch {
-			case raised && !known[kind]:
-				s.logAlarm(kind)
-			case !raised && known[kind]:
-				s.log.Info("Alarm of embedded etcd is over", "alarm", kind.String())
-			}
-			known[kind] = raised
-		}
-		select {
-		case <-ctx.Done():
-			return
-		case <-tick.C:
-		}
-	}
-}
-
 func (s *Server) logAlarm(kind pb.AlarmType) {
 	if kind == pb.AlarmType_NOSPACE {
-		s.log.Error(nil, "Embedded etcd has used up its quota: writes are refused, reads go on; delete objects or raise the quota, then restart",
+		s.log.Error(nil, "Embedded etcd has used up its quota: writes are refused, reads and deletions go on; "+
+			"old versions are cleaned up now, if that is not enough delete objects, or raise --embedded-etcd-quota-bytes and restart",
 			"quotaBytes", s.cfg.QuotaBytes, "bytes", s.etcd.Server.Backend().Size(), "dir", s.cfg.Dir)
 		return
 	}

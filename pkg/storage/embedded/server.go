@@ -22,6 +22,7 @@ import (
 	"github.com/go-logr/logr"
 	"github.com/prometheus/client_golang/prometheus"
 	"go.etcd.io/etcd/server/v3/embed"
+	"google.golang.org/grpc"
 
 	"inferencecache.io/inference-cache/pkg/storage/dirlock"
 )
@@ -53,7 +54,9 @@ type Server struct {
 	etcd   *embed.Etcd
 	socket string
 
-	quiet       *atomic.Bool
+	quiet *atomic.Bool
+	// copying is held for reading while a snapshot is sent.
+	copying     sync.RWMutex
 	stopMonitor context.CancelFunc
 	monitor     sync.WaitGroup
 	cleanup     []func() error
@@ -119,6 +122,9 @@ func (s *Server) start(ctx context.Context) error {
 	if got, want := s.etcd.Server.MemberID(), id.memberID(); got != want {
 		return fmt.Errorf("%s holds the data of etcd member %s, but its identity file belongs to member %s; restore the matching pair or use an empty data directory", dir, got, want)
 	}
+	if s.cfg.passive {
+		return nil
+	}
 	if err := s.maintain(ctx); err != nil {
 		return err
 	}
@@ -130,7 +136,7 @@ func (s *Server) start(ctx context.Context) error {
 	// The monitor ends with Close, not with the context of the start.
 	mctx, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	s.stopMonitor = cancel
-	s.monitor.Go(func() { s.watchAlarms(mctx) })
+	s.monitor.Go(func() { s.keepUp(mctx) })
 	return nil
 }
 
@@ -153,6 +159,7 @@ func (s *Server) etcdConfig(dir string, id identity) *embed.Config {
 	c.WatchProgressNotifyInterval = progressInterval
 	c.QuotaBackendBytes = s.cfg.QuotaBytes
 	c.UnsafeNoFsync = s.cfg.UnsafeNoFsync
+	c.GRPCAdditionalServerOptions = []grpc.ServerOption{grpc.ChainStreamInterceptor(s.noteCopies)}
 	return c
 }
 

@@ -84,6 +84,7 @@ func TestStartServesAndKeepsData(t *testing.T) {
 		"plain directory":                   "data",
 		"directory too long for a socket":   filepath.Join(longName, longName),
 		"directory with a space and umlaut": "my däta",
+		"directory that looks like a URL":   "a?b#01%41",
 	}
 	for name, sub := range tests {
 		t.Run(name, func(t *testing.T) {

@@ -9,6 +9,7 @@ import (
 	"context"
 	"fmt"
 	"runtime"
+	"slices"
 	"time"
 
 	"inferencecache.io/inference-cache/pkg/index"
@@ -27,8 +28,9 @@ const (
 // that every block that comes is new.
 const (
 	residentGroups = 2
-	// batchesAtOnce is how many batches are timed together.
-	batchesAtOnce = 64
+	// batchesAtOnce are timed, and reported to the index, together: as many as a
+	// subscriber lets pile up when its engine is busy.
+	batchesAtOnce = 4096 / step
 )
 
 // ingest measures the way of an engine's events into the resident index: decode,
@@ -136,15 +138,18 @@ func newIngester(f *fleet) (*ingester, error) {
 	return &ingester{fleet: f, member: member, mirror: mirror.New(mirror.Options{Limits: mirror.Limits{Ghosts: ghosts}})}, nil
 }
 
-// take applies messages.
+// take applies messages, batchesAtOnce at a time.
 func (in *ingester) take(payloads [][]byte) error {
-	for _, payload := range payloads {
-		batch, err := in.decoder.Decode(payload)
-		if err != nil {
-			return err
+	for some := range slices.Chunk(payloads, batchesAtOnce) {
+		for _, payload := range some {
+			batch, err := in.decoder.Decode(payload)
+			if err != nil {
+				return err
+			}
+			in.mirror.Absorb(batch)
 		}
 		in.changes = in.changes[:0]
-		for _, c := range in.mirror.Apply(batch) {
+		for _, c := range in.mirror.Flush() {
 			in.changes = append(in.changes, changeOf(c))
 		}
 		if err := in.fleet.report(in.member, in.changes); err != nil {

@@ -79,7 +79,7 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 	flags.SetOutput(out)
 	smoke := flags.Bool("smoke", false, "use small sizes: a check that everything works, whose figures mean nothing")
 	only := flags.String("only", "", "comma-separated sections to measure: "+strings.Join(names(sections()), ", "))
-	profile := flags.String("cpuprofile", "", "file to write a CPU profile of the run to")
+	profile := flags.String("cpuprofile", "", "file to write a CPU profile of the run to; times of the process are inexact beside it")
 	if err := flags.Parse(args); err != nil {
 		return err
 	}

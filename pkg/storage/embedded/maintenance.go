@@ -62,15 +62,17 @@ type upkeep struct {
 	*Server
 	// known has the alarms that were logged.
 	known map[pb.AlarmType]bool
-	// tried is the state in which nothing could be regained.
+	// tried is the state in which not enough could be regained, and retry when the
+	// next attempt may begin.
 	tried space
+	retry time.Time
 	// defragmented is when the database was defragmented last. The start counts,
 	// as it defragments what needs it.
 	defragmented time.Time
 }
 
 // space is what regaining depends on.
-type space struct{ size, used, revision int64 }
+type space struct{ size, revision int64 }
 
 func newUpkeep(s *Server) *upkeep {
 	return &upkeep{
@@ -96,7 +98,7 @@ func (u *upkeep) look(ctx context.Context, now time.Time) {
 	}
 	var err error
 	if u.known[pb.AlarmType_NOSPACE] {
-		err = u.recover(ctx)
+		err = u.recover(ctx, now)
 	} else {
 		err = u.tidy(now)
 	}
@@ -106,23 +108,26 @@ func (u *upkeep) look(ctx context.Context, now time.Time) {
 	}
 }
 
-// recover regains space under an alarm. What has led to nothing is not repeated
-// until something has changed.
-func (u *upkeep) recover(ctx context.Context) error {
-	be := u.etcd.Server.Backend()
-	now := space{size: be.Size(), used: be.SizeInUse(), revision: u.etcd.Server.KV().Rev()}
-	if now == u.tried {
+// recover regains space under an alarm. What was not enough is not repeated until
+// something has changed.
+func (u *upkeep) recover(ctx context.Context, now time.Time) error {
+	if now.Before(u.retry) || u.space() == u.tried {
 		return nil
 	}
+	start := time.Now()
 	lifted, err := u.regain(ctx)
-	if lifted {
+	switch {
+	case lifted:
 		u.known[pb.AlarmType_NOSPACE] = false
-		return nil
-	}
-	if !errors.Is(err, errCopying) {
-		u.tried = space{size: be.Size(), used: be.SizeInUse(), revision: u.etcd.Server.KV().Rev()}
+	case !errors.Is(err, errCopying):
+		u.tried, u.retry = u.space(), now.Add(regainRest*time.Since(start))
 	}
 	return err
+}
+
+// space returns the present state.
+func (u *upkeep) space() space {
+	return space{size: u.etcd.Server.Backend().Size(), revision: u.etcd.Server.KV().Rev()}
 }
 
 // tidy defragments a running server.

@@ -31,6 +31,11 @@ const (
 	// server, so that a load which comes and goes does not pause it again and again.
 	defragInterval = time.Hour
 
+	// regainRest is for how many times its own duration an attempt to regain space
+	// that was not enough is followed by none, so that those who read a full database
+	// while somebody deletes are kept waiting for a twentieth of the time at most.
+	regainRest = 20
+
 	// A space alarm is lifted when the database is below this share of the quota
 	// after cleaning up; nearer to it, the alarm would be back with the next few
 	// writes.
@@ -52,13 +57,10 @@ func (s *Server) regain(ctx context.Context) (lifted bool, err error) {
 		return false, err
 	}
 	be := s.etcd.Server.Backend()
-	// The size in use is that of the last commit.
-	be.ForceCommit()
 	enough := int64(liftAlarmShare * float64(s.cfg.QuotaBytes))
-	if be.SizeInUse() > enough {
-		return false, nil
-	}
 	if be.Size() > enough {
+		// The size in use does not say whether it is worth it: pages that the
+		// compaction has freed count as used until somebody writes again.
 		if err := s.defragment(); err != nil || be.Size() > enough {
 			return false, err
 		}

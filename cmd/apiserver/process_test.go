@@ -103,9 +103,9 @@ func output(t testing.TB, args ...string) (string, error) {
 }
 
 // startStandalone runs a standalone server on free ports and waits until it serves.
-func startStandalone(t testing.TB, dir string) *process {
+func startStandalone(t testing.TB, dir string, more ...string) *process {
 	t.Helper()
-	p := start(t, dir, "--standalone", "--data-dir="+dir, "--secure-port=0", "--grpc-bind-address=127.0.0.1:0")
+	p := start(t, dir, append([]string{"--standalone", "--data-dir=" + dir, "--secure-port=0", "--grpc-bind-address=127.0.0.1:0"}, more...)...)
 	select {
 	case <-p.banner:
 	case <-p.exited:

@@ -90,6 +90,8 @@ func New(kind Kind, optsGetter generic.RESTOptionsGetter) (*REST, error) {
 	if kind.Unique != nil {
 		backend.Decorator = r.reserve(*kind.Unique, kind.Resource, backend.Decorator)
 	}
+	// Outermost, because reservations need space as well.
+	backend.Decorator = explainFull(backend.Decorator)
 	options := &generic.StoreOptions{RESTOptions: backend, AttrFunc: kind.AttrFunc}
 	if err := store.CompleteWithOptions(options); err != nil {
 		return nil, fmt.Errorf("building the storage of %s: %w", kind.Resource, err)

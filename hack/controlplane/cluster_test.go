@@ -66,8 +66,12 @@ func expectGone(t *testing.T, processes []controlplane.Process) {
 }
 
 func TestUpAndDown(t *testing.T) {
+	directory, err := controlplane.Programs()
+	if err != nil {
+		t.Fatal(err)
+	}
 	dir := filepath.Join(t.TempDir(), "state")
-	up := []string{"up", "-dir=" + dir, "-programs=" + os.Getenv("CONTROLPLANE"), "-nodes=1"}
+	up := []string{"up", "-dir=" + dir, "-programs=" + directory, "-nodes=1"}
 	t.Cleanup(func() { _ = run(t.Context(), []string{"down", "-dir=" + dir}, os.Stderr) }) // if the test fails
 
 	first := call(t, up...)

@@ -16,4 +16,4 @@ cluster-down: ## End what cluster-up started and remove its files.
 .PHONY: test-controlplane
 test-controlplane: ## Start that control plane, use it and stop it; compiles Kubernetes once.
 	programs=$$(hack/tool.sh controlplane); \
-	CONTROLPLANE="$$programs" go test -tags=e2e -count=1 -timeout=15m $(value TESTFLAGS) ./test/controlplane ./hack/controlplane
+	CONTROLPLANE="$$programs" go test -p=1 -tags=e2e -count=1 -timeout=15m $(value TESTFLAGS) ./test/controlplane ./hack/controlplane

@@ -14,7 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// pair is one certificate of an authority, ready for use.
+// parse returns the certificate of a pair that an authority made.
 func parse(t *testing.T, pair keyPair, err error) *x509.Certificate {
 	t.Helper()
 	if err != nil {

@@ -163,7 +163,8 @@ func (c *Cluster) Stop() error {
 	var failures []error
 	for _, component := range slices.Backward(c.running) {
 		if err := component.process.Kill(); err != nil {
-			failures = append(failures, fmt.Errorf("stop %s: %w", component.Name, err))
+			// The log is removed below.
+			failures = append(failures, fmt.Errorf("stop %s: %w\n%s", component.Name, err, programs.Tail(component.log)))
 		}
 	}
 	c.running = nil
@@ -203,7 +204,7 @@ func (c *Cluster) ConfigFor(user string, groups ...string) (*rest.Config, error)
 
 func (c *Cluster) anonymous() *rest.Config {
 	return &rest.Config{
-		Host: c.url(), QPS: -1, Timeout: programs.CallTimeout,
+		Host: c.url(), QPS: -1,
 		TLSClientConfig: rest.TLSClientConfig{CAData: c.credentials.clients.certificate},
 	}
 }

@@ -30,8 +30,12 @@ import (
 // TestCluster goes once through the life of a cluster: its parts share it,
 // because a start costs seconds.
 func TestCluster(t *testing.T) {
+	directory, err := controlplane.Programs()
+	if err != nil {
+		t.Fatal(err)
+	}
 	dir := filepath.Join(t.TempDir(), "cluster")
-	cluster, err := controlplane.Start(t.Context(), controlplane.Options{Programs: os.Getenv("CONTROLPLANE"), Dir: dir, Nodes: 2})
+	cluster, err := controlplane.Start(t.Context(), controlplane.Options{Programs: directory, Dir: dir, Nodes: 2})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -120,7 +124,11 @@ func deleteNamespace(t *testing.T, client kubernetes.Interface) {
 	if _, err := client.CoreV1().Namespaces().Create(t.Context(), &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name}}, metav1.CreateOptions{}); err != nil {
 		t.Fatal(err)
 	}
-	pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: "hello"}, Spec: corev1.PodSpec{Containers: []corev1.Container{{Name: "hello", Image: "none"}}}}
+	// Kubernetes looks again after half of the time that Pods have to end.
+	pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: "hello"}, Spec: corev1.PodSpec{
+		TerminationGracePeriodSeconds: ptr.To[int64](1),
+		Containers:                    []corev1.Container{{Name: "hello", Image: "none"}},
+	}}
 	// The account of every Pod comes a moment after its namespace.
 	eventually(t, func(ctx context.Context) error {
 		_, err := client.CoreV1().Pods(name).Create(ctx, pod, metav1.CreateOptions{})

@@ -49,6 +49,16 @@ func writeStages(dir string) ([]string, error) {
 	return filepath.Glob(filepath.Join(dir, "stages", "*.yaml"))
 }
 
+// Programs is the directory of the programs in tests: what the environment
+// variable CONTROLPLANE names.
+func Programs() (string, error) {
+	dir := os.Getenv("CONTROLPLANE")
+	if dir == "" {
+		return "", errors.New("CONTROLPLANE does not name the directory of the control plane's programs; make test-controlplane builds them and runs the tests")
+	}
+	return dir, checkPrograms(dir)
+}
+
 // checkPrograms tells how to get programs that are missing.
 func checkPrograms(dir string) error {
 	for _, p := range allPrograms {

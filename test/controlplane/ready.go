@@ -20,7 +20,8 @@ import (
 	"inferencecache.io/inference-cache/test/programs"
 )
 
-// await tries until it succeeds, but not after a program has ended.
+// await tries until it succeeds, but not after a program has ended. Each try has
+// the time of one call.
 func (c *Cluster) await(ctx context.Context, what string, try func(context.Context) error) error {
 	ctx, giveUp := context.WithCancel(ctx)
 	defer giveUp()
@@ -29,6 +30,8 @@ func (c *Cluster) await(ctx context.Context, what string, try func(context.Conte
 			giveUp()
 			return err
 		}
+		ctx, cancel := context.WithTimeout(ctx, programs.CallTimeout)
+		defer cancel()
 		return try(ctx)
 	})
 	if err != nil {
@@ -56,7 +59,7 @@ func (c *Cluster) awaitEtcd(ctx context.Context) error {
 		return err
 	}
 	return c.awaitOK(ctx, string(etcd), "https://"+c.addresses.etcd+"/health", &rest.Config{
-		Timeout: programs.CallTimeout, TLSClientConfig: rest.TLSClientConfig{
+		TLSClientConfig: rest.TLSClientConfig{
 			CAData: c.credentials.stores.certificate, CertData: pair.certificate, KeyData: pair.key,
 		},
 	})

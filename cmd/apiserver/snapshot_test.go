@@ -10,6 +10,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -82,10 +83,7 @@ func TestSnapshotWhileWriting(t *testing.T) {
 			<-written
 		}
 		l.mu.Lock()
-		before = map[string]bool{}
-		for name, exists := range l.acknowledged {
-			before[name] = exists
-		}
+		before = maps.Clone(l.acknowledged)
 		l.mu.Unlock()
 		file = filepath.Join(files, fmt.Sprint(i))
 		save(t, from, file)
@@ -115,17 +113,8 @@ func TestSnapshotWhileWriting(t *testing.T) {
 	if now <= seen {
 		t.Errorf("resourceVersion %d after the restore, %d before", now, seen)
 	}
-	backends := c.InferencecacheV1alpha1().CacheBackends("default")
-	w, err := backends.Watch(t.Context(), metav1.ListOptions{ResourceVersion: strconv.FormatUint(seen, 10)})
-	if err == nil {
-		defer w.Stop()
-		event := <-w.ResultChan()
-		err = apierrors.FromObject(event.Object)
-	}
-	if !apierrors.IsResourceExpired(err) && !apierrors.IsGone(err) {
-		t.Errorf("watch from version %d of the former server: %v, want that it has expired", seen, err)
-	}
-	made, err := backends.Create(t.Context(), backend("after"), metav1.CreateOptions{})
+	requireExpired(t, c, seen)
+	made, err := c.InferencecacheV1alpha1().CacheBackends("default").Create(t.Context(), backend("after"), metav1.CreateOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -134,6 +123,22 @@ func TestSnapshotWhileWriting(t *testing.T) {
 	}
 }
 
+// requireExpired holds that a watch cannot go on from a version of the former server.
+func requireExpired(t *testing.T, c versioned.Interface, version uint64) {
+	t.Helper()
+	options := metav1.ListOptions{ResourceVersion: strconv.FormatUint(version, 10)}
+	w, err := c.InferencecacheV1alpha1().CacheBackends("default").Watch(t.Context(), options)
+	if err == nil {
+		defer w.Stop()
+		event := <-w.ResultChan()
+		err = apierrors.FromObject(event.Object)
+	}
+	if !apierrors.IsResourceExpired(err) && !apierrors.IsGone(err) {
+		t.Errorf("watch from version %d of the former server: %v, want that it has expired", version, err)
+	}
+}
+
+// deletedLater reports whether a name is not one of an object that exists.
 func deletedLater(l *ledger, name string) bool {
 	exists, known := l.acknowledged[name]
 	return !known || !exists

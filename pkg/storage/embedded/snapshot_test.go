@@ -55,6 +55,45 @@ func everything(t *testing.T, c *clientv3.Client) (map[string]string, int64) {
 	return all, r.Header.Revision
 }
 
+// writeHistory writes keys of several versions, and deletes one.
+func writeHistory(t *testing.T, c *clientv3.Client) {
+	t.Helper()
+	for i := range 50 {
+		if _, err := c.Put(t.Context(), fmt.Sprintf("%s%d", testPrefix, i%20), fmt.Sprint(i)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := c.Delete(t.Context(), testPrefix+"7"); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// requireSuccessor holds that a restored server has what was saved, and that no client
+// of the former one can go on in its past.
+func requireSuccessor(t *testing.T, c *clientv3.Client, want map[string]string, restored Restored) {
+	t.Helper()
+	got, now := everything(t, c)
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("wrong content (-want +got):\n%s", diff)
+	}
+	if now < restored.Revision {
+		t.Errorf("revision %d, want %d at least", now, restored.Revision)
+	}
+	for _, old := range []int64{restored.Saved, restored.Saved + 1, restored.Revision - 1} {
+		answer := <-c.Watch(t.Context(), testPrefix, clientv3.WithPrefix(), clientv3.WithRev(old))
+		if !errors.Is(answer.Err(), rpctypes.ErrCompacted) {
+			t.Errorf("watch from revision %d: %v, want %v", old, answer.Err(), rpctypes.ErrCompacted)
+		}
+	}
+	put, err := c.Put(t.Context(), testPrefix+"new", "x")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if put.Header.Revision <= restored.Revision {
+		t.Errorf("first write has revision %d, want more than %d", put.Header.Revision, restored.Revision)
+	}
+}
+
 func TestSaveAndRestore(t *testing.T) {
 	longName := strings.Repeat("d", 120)
 	tests := map[string]struct {
@@ -76,16 +115,7 @@ func TestSaveAndRestore(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			for i := range 50 {
-				// Some keys have several versions, and some are deleted.
-				key := fmt.Sprintf("%s%d", testPrefix, i%20)
-				if _, err := c.Put(t.Context(), key, fmt.Sprint(i)); err != nil {
-					t.Fatal(err)
-				}
-			}
-			if _, err := c.Delete(t.Context(), testPrefix+"7"); err != nil {
-				t.Fatal(err)
-			}
+			writeHistory(t, c)
 			want, revision := everything(t, c)
 			stop := func() error { return errors.Join(c.Close(), server.Close()) }
 			if !tc.running {
@@ -116,25 +146,7 @@ func TestSaveAndRestore(t *testing.T) {
 			if diff := cmp.Diff(wantRestored, restored); diff != "" {
 				t.Errorf("wrong description (-want +got):\n%s", diff)
 			}
-			c = dial(t, start(t, to))
-			got, now := everything(t, c)
-			if diff := cmp.Diff(want, got); diff != "" {
-				t.Errorf("wrong content (-want +got):\n%s", diff)
-			}
-			if now < restored.Revision {
-				t.Errorf("revision %d, want %d at least", now, restored.Revision)
-			}
-			// Who has seen a revision of the former server must not resume there.
-			for _, old := range []int64{revision, revision + 1, restored.Revision - 1} {
-				answer := <-c.Watch(t.Context(), testPrefix, clientv3.WithPrefix(), clientv3.WithRev(old))
-				if !errors.Is(answer.Err(), rpctypes.ErrCompacted) {
-					t.Errorf("watch from revision %d: %v, want %v", old, answer.Err(), rpctypes.ErrCompacted)
-				}
-			}
-			put, err := c.Put(t.Context(), testPrefix+"new", "x")
-			if err != nil || put.Header.Revision <= restored.Revision {
-				t.Errorf("first write has revision %d, error %v, want more than %d", put.Header.GetRevision(), err, restored.Revision)
-			}
+			requireSuccessor(t, dial(t, start(t, to)), want, restored)
 		})
 	}
 }

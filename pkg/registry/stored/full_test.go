@@ -38,7 +38,7 @@ func TestExplain(t *testing.T) {
 				}
 				return
 			}
-			status, ok := errors.AsType[apierrors.APIStatus](got)
+			status, ok := errors.AsType[*apierrors.StatusError](got)
 			if !ok || status.Status().Code != http.StatusInsufficientStorage || status.Status().Reason != tc.reason {
 				t.Errorf("got %v, want status %d with reason %s", got, http.StatusInsufficientStorage, tc.reason)
 			}

@@ -128,6 +128,32 @@ func TestLimitsAreLifted(t *testing.T) {
 	}
 }
 
+// TestHotIsKept cuts a quota at once after everything was in use: what was used
+// last stays.
+func TestHotIsKept(t *testing.T) {
+	x := New(Options{}, start)
+	s := open(t, x, helloOf("a", 1))
+	apply(t, x, s, 1, declare(fullGroup)...)
+	storeChains(t, x, s, 2, 0, 1, 2, 3, 4, 5, 6, 7)
+	sequence := uint64(10)
+	for _, number := range []int{5, 1, 7, 0, 2, 6, 4, 3} {
+		reused(x, "a", 0, chainOf(number, 10)...)
+		apply(t, x, s, sequence)
+		sequence++
+	}
+	x.SetTenantLimits("ns", &TenantLimits{MaxBlocks: 20})
+	x.Expire(start)
+	for number := range 8 {
+		want := 0
+		if number == 3 || number == 4 {
+			want = 160
+		}
+		if got := reused(x, "a", 0, chainOf(number, 10)...); got != want {
+			t.Errorf("chain %d: %d tokens, want %d", number, got, want)
+		}
+	}
+}
+
 func TestTTL(t *testing.T) {
 	x := New(Options{WarmUp: -1}, start)
 	x.SetTenantLimits("ns", &TenantLimits{MaxBlocks: -1, TTL: time.Hour})

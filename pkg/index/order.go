@@ -122,8 +122,13 @@ func (o *order) oldest(a *arena) uint32 {
 	return fallback
 }
 
-// victimTries bounds the runs that one search enters again.
-const victimTries = 32
+// victimTries bounds the runs that one search enters again, sample those among
+// which it takes the one that was used longest ago: runs that were entered again
+// are not in the order of their use.
+const (
+	victimTries = 32
+	sample      = 16
+)
 
 // victim returns a run whose last blocks nothing continues, and how many of them
 // may go. The run is noRun when none was found in a bounded time; the next search
@@ -135,15 +140,31 @@ func (o *order) victim(a *arena) (number uint32, blocks int) {
 			return noRun, 0
 		}
 		r := a.run(number)
-		if r.listed == uint32(r.use.Load()) {
-			if n := a.loose(r); n > 0 {
-				return number, n
-			}
+		if r.listed == uint32(r.use.Load()) && a.loose(r) > 0 {
+			number = a.leastRecent(number)
+			return number, a.loose(a.run(number))
 		}
-		// What continues it has its turn first.
+		// It was used, or what continues it has its turn first.
 		o.renew(a, number)
 	}
 	return noRun, 0
+}
+
+// leastRecent returns the run that was used longest ago, of one whose blocks may
+// go and some that were entered after it.
+func (a *arena) leastRecent(number uint32) uint32 {
+	best, age := number, uint32(0)
+	beat := a.beat.Load()
+	for range sample {
+		r := a.run(number)
+		if unused := beat - uint32(r.use.Load()); unused > age && a.loose(r) > 0 {
+			best, age = number, unused
+		}
+		if number = r.newer; number == noRun {
+			break
+		}
+	}
+	return best
 }
 
 // loose is the number of blocks at the end of a run that nothing continues.

@@ -77,15 +77,15 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 	// and go while it is held.
 	options.Dir = filepath.Join(absolute, "cluster")
 	if args[0] == "up" {
-		return up(ctx, options, out)
+		err = up(ctx, options, out)
+	} else {
+		err = controlplane.End(ctx, options.Dir)
 	}
-	if err := controlplane.End(ctx, options.Dir); err != nil {
-		return err
+	// This removes the directory if there is no cluster in it, and nothing else.
+	if removal := os.Remove(absolute); removal != nil && !errors.Is(removal, syscall.ENOTEMPTY) {
+		err = errors.Join(err, removal)
 	}
-	if err := os.Remove(absolute); err != nil && !errors.Is(err, syscall.ENOTEMPTY) {
-		return err
-	}
-	return nil
+	return err
 }
 
 func up(ctx context.Context, options controlplane.Options, out io.Writer) error {

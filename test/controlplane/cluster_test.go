@@ -5,7 +5,7 @@ Copyright 2026 The inference-cache Authors.
 SPDX-License-Identifier: Apache-2.0
 */
 
-package controlplane_test
+package controlplane
 
 import (
 	"context"
@@ -23,19 +23,18 @@ import (
 	"k8s.io/client-go/tools/clientcmd"
 	"k8s.io/utils/ptr"
 
-	"inferencecache.io/inference-cache/test/controlplane"
 	"inferencecache.io/inference-cache/test/programs"
 )
 
 // TestCluster goes once through the life of a cluster: its parts share it,
 // because a start costs seconds.
 func TestCluster(t *testing.T) {
-	directory, err := controlplane.Programs()
+	directory, err := Programs()
 	if err != nil {
 		t.Fatal(err)
 	}
 	dir := filepath.Join(t.TempDir(), "cluster")
-	cluster, err := controlplane.Start(t.Context(), controlplane.Options{Programs: directory, Dir: dir, Nodes: 2})
+	cluster, err := Start(t.Context(), Options{Programs: directory, Dir: dir, Nodes: 2})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -45,6 +44,7 @@ func TestCluster(t *testing.T) {
 	t.Run("a Deployment becomes Available", func(t *testing.T) { deploy(t, client) })
 	t.Run("a deleted namespace goes", func(t *testing.T) { deleteNamespace(t, client) })
 	t.Run("aggregated servers can trust the proxy", func(t *testing.T) { readTrust(t, client) })
+	t.Run("an aggregated server is reached", func(t *testing.T) { aggregate(t, client) })
 	t.Run("users have the rights of their groups", func(t *testing.T) { checkUsers(t, cluster) })
 	t.Run("the kubeconfig is private and works", func(t *testing.T) { useKubeconfig(t, cluster.Kubeconfig()) })
 	t.Run("nothing is left", func(t *testing.T) {
@@ -175,7 +175,7 @@ func readTrust(t *testing.T, client kubernetes.Interface) {
 	})
 }
 
-func checkUsers(t *testing.T, cluster *controlplane.Cluster) {
+func checkUsers(t *testing.T, cluster *Cluster) {
 	tests := map[string]struct {
 		groups []string
 		want   func(error) bool

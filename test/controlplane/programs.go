@@ -76,9 +76,9 @@ func (c *Cluster) etcdFlags() []string {
 	file := c.credentials.path
 	client, peer := "https://"+c.addresses.etcd, "https://"+c.addresses.peer
 	return []string{
-		"--name=default", "--data-dir=" + filepath.Join(c.options.Dir, "etcd"), "--unsafe-no-fsync", "--log-level=warn",
+		"--name=only", "--data-dir=" + filepath.Join(c.options.Dir, "etcd"), "--unsafe-no-fsync", "--log-level=warn",
 		"--listen-client-urls=" + client, "--advertise-client-urls=" + client,
-		"--listen-peer-urls=" + peer, "--initial-advertise-peer-urls=" + peer, "--initial-cluster=default=" + peer,
+		"--listen-peer-urls=" + peer, "--initial-advertise-peer-urls=" + peer, "--initial-cluster=only=" + peer,
 		"--client-cert-auth", "--trusted-ca-file=" + file("etcd-ca.crt"),
 		"--cert-file=" + file("etcd.crt"), "--key-file=" + file("etcd.key"),
 		"--peer-client-cert-auth", "--peer-trusted-ca-file=" + file("etcd-ca.crt"),
@@ -111,10 +111,12 @@ func (c *Cluster) apiServerFlags() []string {
 	}, c.options.APIServerArgs...)
 }
 
+// controllerManagerFlags: the default rate of requests would have the start of the
+// controllers, each with an account of its own, take five seconds longer.
 func (c *Cluster) controllerManagerFlags() []string {
 	file := c.credentials.path
 	return append(c.serverFlags(controllerManager, c.addresses.controllerManager),
-		"--use-service-account-credentials", "--root-ca-file="+file("ca.crt"),
+		"--kube-api-qps=500", "--kube-api-burst=500", "--use-service-account-credentials", "--root-ca-file="+file("ca.crt"),
 		"--service-account-private-key-file="+file("service-accounts.key"),
 		"--cluster-signing-cert-file="+file("ca.crt"), "--cluster-signing-key-file="+file("ca.key"))
 }

@@ -1,7 +1,7 @@
 ##@ Cluster
 
 # Where the cluster of `make cluster-up` is kept, and how many fake nodes it has.
-CLUSTERDIR ?= $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/inference-cache/cluster
+CLUSTERDIR ?= $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/inference-cache/controlplane
 CLUSTERNODES ?= 2
 
 .PHONY: cluster-up

@@ -16,7 +16,9 @@ SPDX-License-Identifier: Apache-2.0
 // A [Fanout] resolves the name of the index and keeps, for each address and each
 // journal, a session going: hello, then what the reply asks for (a snapshot or the
 // deltas from some number on), then deltas as they come, statistics and
-// heartbeats. Sessions are independent: one that is slow or down takes nothing
+// heartbeats. A session speaks for an engine, so there is none before the engine's
+// events have been connected to, and none after they have been out of reach for
+// [Grace]; the index then drops what it was told with the session's lease. Sessions are independent: one that is slow or down takes nothing
 // from the others and holds no memory beyond the journal's. Only snapshots wait for
 // each other. Each starts after a random time that grows with its size, so that the
 // engines of a fleet do not all send theirs to a replica at once; two are sent at a

@@ -60,8 +60,17 @@ func config(server *indexservertest.Instance) (report.Config, *prometheus.Regist
 	}, registry
 }
 
-// run reports until the test ends.
+// run reports engines that are heard until the test ends.
 func run(t *testing.T, c report.Config, journals ...*report.Journal) {
+	t.Helper()
+	for _, j := range journals {
+		j.Connected()
+	}
+	runFanout(t, c, journals...)
+}
+
+// runFanout reports until the test ends.
+func runFanout(t *testing.T, c report.Config, journals ...*report.Journal) {
 	t.Helper()
 	f, err := report.NewFanout(c, journals...)
 	if err != nil {

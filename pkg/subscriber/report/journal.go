@@ -43,9 +43,12 @@ type JournalOptions struct {
 	Clock clock.WithDelayedExecution
 }
 
-// Journal is the numbered record of what one engine rank holds. Its methods are
-// safe for concurrent use.
+// Journal is the numbered record of what one engine rank holds. It is reported
+// while the rank is heard, which [Journal.Connected] begins. Its methods are safe
+// for concurrent use.
 type Journal struct {
+	*hearing
+
 	opts JournalOptions
 
 	mu     sync.Mutex
@@ -86,6 +89,7 @@ func NewJournal(opts JournalOptions) *Journal {
 		opts.Clock = clock.RealClock{}
 	}
 	j := &Journal{
+		hearing: newHearing(opts.Clock),
 		opts:    opts,
 		mirror:  mirror.New(opts.Mirror),
 		epoch:   uint64(opts.Clock.Now().UnixNano()),

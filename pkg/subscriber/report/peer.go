@@ -44,7 +44,7 @@ func (p *peer) run(ctx context.Context) {
 	p.config.Metrics.forget(p.address)
 }
 
-// keep opens one session after the other.
+// keep opens one session after the other while the engine is heard.
 func (p *peer) keep(ctx context.Context, j *Journal) {
 	logger := logr.FromContextOrDiscard(ctx).WithValues("address", p.address, "rank", j.Rank())
 	ctx = logr.NewContext(ctx, logger)
@@ -52,7 +52,15 @@ func (p *peer) keep(ctx context.Context, j *Journal) {
 	var pause backoff
 	failing := false
 	for ctx.Err() == nil {
-		healthy, err := p.session(ctx, j, metrics)
+		heard, changed := j.state()
+		if !heard {
+			select {
+			case <-changed:
+			case <-ctx.Done():
+			}
+			continue
+		}
+		healthy, err := p.session(ctx, j, metrics, changed)
 		if ctx.Err() != nil {
 			return
 		}
@@ -60,7 +68,11 @@ func (p *peer) keep(ctx context.Context, j *Journal) {
 			pause.reset()
 			failing = false
 		}
-		if errors.Is(err, errOutdated) {
+		switch {
+		case errors.Is(err, errUnheard):
+			logger.Info("The engine is not heard any more; its session with the index ended", "grace", Grace)
+			continue
+		case errors.Is(err, errOutdated):
 			logger.V(2).Info("The hello does not hold any more; opening a new session")
 			continue
 		}
@@ -80,15 +92,29 @@ func (p *peer) keep(ctx context.Context, j *Journal) {
 	}
 }
 
-// session opens a connection and reports on it. A connection is made for every
-// session, so that renewed certificates count.
-func (p *peer) session(ctx context.Context, j *Journal, metrics *sessionMetrics) (healthy bool, err error) {
+// session opens a connection and reports on it, until unheard is closed at the
+// latest. A connection is made for every session, so that renewed certificates
+// count.
+func (p *peer) session(ctx context.Context, j *Journal, metrics *sessionMetrics, unheard <-chan struct{}) (healthy bool, err error) {
 	connection, err := p.config.Connect(p.address)
 	if err != nil {
 		return false, err
 	}
 	defer func() { _ = connection.Close() }() // the stream has ended before
-	return runSession(ctx, connection, j, p.config.Identity, p.gate, metrics)
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	go func() {
+		select {
+		case <-unheard:
+			cancel(errUnheard)
+		case <-ctx.Done():
+		}
+	}()
+	healthy, err = runSession(ctx, connection, j, p.config.Identity, p.gate, metrics)
+	if errors.Is(context.Cause(ctx), errUnheard) {
+		err = errUnheard // however the stream calls it
+	}
+	return healthy, err
 }
 
 // dial opens a connection with TLS and, if there is one, the token.

@@ -64,4 +64,9 @@ type Sink interface {
 	Restart(degraded string)
 	// Degrade says why the state is less than what the engine holds.
 	Degrade(reason string)
+	// Connected says that the live stream is connected, and that what was published
+	// before has been taken as far as it can be had. Disconnected says that the
+	// stream has ended or that an attempt to connect has failed.
+	Connected()
+	Disconnected()
 }

@@ -117,6 +117,8 @@ type fakeEngine struct {
 	kept       []kvevents.Message
 	hole       int
 	deaf       bool
+	// refusals is how many attempts to subscribe will fail.
+	refusals int
 }
 
 // publish makes the next message and keeps it for replays. Its only content is a
@@ -130,6 +132,10 @@ func (e *fakeEngine) publish() kvevents.Message {
 }
 
 func (e *fakeEngine) Subscribe(ctx context.Context) (Stream, error) {
+	if e.refusals > 0 {
+		e.refusals--
+		return nil, errors.New("connection refused")
+	}
 	return &fakeStream{engine: e}, ctx.Err()
 }
 
@@ -188,8 +194,9 @@ func (*fakeStream) SetReadDeadline(time.Time) error { return nil }
 
 func (*fakeStream) Close() error { return nil }
 
-// log is a sink that writes down what it is told.
-type log struct{ lines []string }
+// log is a sink that writes down what it is told: lines of what the engine has,
+// and links of its stream, each with the number of lines before it.
+type log struct{ lines, links []string }
 
 func (l *log) Absorb(batch *kvevents.Batch) {
 	l.lines = append(l.lines, fmt.Sprint(batch.Timestamp))
@@ -198,6 +205,12 @@ func (l *log) Absorb(batch *kvevents.Batch) {
 func (l *log) Restart(degraded string) { l.lines = append(l.lines, "restart "+degraded) }
 
 func (l *log) Degrade(reason string) { l.lines = append(l.lines, "degrade "+reason) }
+
+func (l *log) Connected() { l.links = append(l.links, fmt.Sprint("connected at ", len(l.lines))) }
+
+func (l *log) Disconnected() {
+	l.links = append(l.links, fmt.Sprint("disconnected at ", len(l.lines)))
+}
 
 // stamp is how a log writes a message of an engine process.
 func stamp(generation int, sequence uint64) string {

@@ -99,6 +99,7 @@ func (s *Source) Run(ctx context.Context) {
 			return
 		}
 		s.opts.Metrics.Disconnects.Inc()
+		s.opts.Sink.Disconnected()
 		if s.opts.Clock.Since(began) > s.opts.MaxPause {
 			pause, quiet = minPause, false
 		}
@@ -127,6 +128,8 @@ func (s *Source) follow(ctx context.Context) error {
 	s.floor, s.hasFloor = s.last, s.started
 	s.idle = s.opts.Idle
 	s.catchUp(ctx)
+	// Not earlier: until then the sink may hold what an engine had that is gone.
+	s.opts.Sink.Connected()
 	for {
 		if err := stream.SetReadDeadline(s.opts.Clock.Now().Add(s.idle)); err != nil {
 			return err

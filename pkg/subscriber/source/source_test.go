@@ -15,10 +15,19 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/testutil"
 	clocktesting "k8s.io/utils/clock/testing"
+
+	"inferencecache.io/inference-cache/pkg/kvevents"
 )
 
 // run follows a script to its end and returns what the sink was told.
 func run(t *testing.T, e *fakeEngine, firstSeen uint64) ([]string, *RankMetrics) {
+	t.Helper()
+	sink, metrics := runInto(t, e, firstSeen)
+	return sink.lines, metrics
+}
+
+// runInto follows a script to its end.
+func runInto(t *testing.T, e *fakeEngine, firstSeen uint64) (*log, *RankMetrics) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
@@ -27,7 +36,7 @@ func run(t *testing.T, e *fakeEngine, firstSeen uint64) ([]string, *RankMetrics)
 	metrics := NewMetrics(prometheus.NewRegistry()).Rank(0)
 	c := eagerClock{clocktesting.NewFakeClock(time.Unix(1, 0))}
 	New(Options{Engine: e, Sink: sink, FirstSeen: firstSeen, Metrics: metrics, Clock: c}).Run(ctx)
-	return sink.lines, metrics
+	return sink, metrics
 }
 
 // eagerClock is a clock on which every pause is over at once.
@@ -94,6 +103,40 @@ func TestSource(t *testing.T) {
 			}
 			got, _ := run(t, e, tc.firstSeen)
 			if diff := cmp.Diff(tc.want, got); diff != "" {
+				t.Errorf("told (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+// TestLinks says when the sink learns of the state of the stream: it is connected
+// when what came before has been taken, and a new engine been recognised.
+func TestLinks(t *testing.T) {
+	refuse := func(e *fakeEngine) (kvevents.Message, error) {
+		e.refusals = 2
+		return broken(e)
+	}
+	tests := map[string]struct {
+		script           []step
+		before, refusals int
+		want             []string
+	}{
+		"connected":                {script: []step{live}, want: []string{"connected at 0"}},
+		"with a history":           {before: 2, script: []step{live}, want: []string{"connected at 2"}},
+		"refused at first":         {refusals: 1, script: []step{live}, want: []string{"disconnected at 0", "connected at 0"}},
+		"lost, and missed one":     {script: []step{live, missed, broken}, want: []string{"connected at 0", "disconnected at 1", "connected at 2"}},
+		"lost, refused twice":      {script: []step{live, refuse}, want: []string{"connected at 0", "disconnected at 1", "disconnected at 1", "disconnected at 1", "connected at 1"}},
+		"lost, another engine":     {script: []step{live, live, crash}, want: []string{"connected at 0", "disconnected at 2", "connected at 3"}},
+		"idle, and then no change": {script: []step{live, idle, idle}, want: []string{"connected at 0"}},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			e := &fakeEngine{script: tc.script, refusals: tc.refusals}
+			for range tc.before {
+				e.publish()
+			}
+			sink, _ := runInto(t, e, justVLLM)
+			if diff := cmp.Diff(tc.want, sink.links); diff != "" {
 				t.Errorf("told (-want +got):\n%s", diff)
 			}
 		})

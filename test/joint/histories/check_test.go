@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"inferencecache.io/inference-cache/pkg/index"
+	"inferencecache.io/inference-cache/pkg/subscriber/report"
 )
 
 // views returns what a replica knows of its holders.
@@ -20,6 +21,28 @@ func (r *replica) views() map[index.Holder]index.HolderView {
 		views[v.Holder] = v
 	}
 	return views
+}
+
+// checkVoices says that nobody is spoken for who cannot be heard.
+func (h *history) checkVoices() error {
+	// Messages take some time on the way.
+	const noticed = report.Grace + time.Second
+	for i, r := range h.replicas {
+		if r.index == nil {
+			continue
+		}
+		views := r.views()
+		for _, s := range h.subscribers {
+			if !s.engine.unheard(noticed) {
+				continue
+			}
+			h.tally.unheard++
+			if v, known := views[s.holder()]; known && v.State != index.Suspect {
+				return fmt.Errorf("replica %d says that %s is %s, but nobody hears it", i, s.name, v.State)
+			}
+		}
+	}
+	return nil
 }
 
 // checkPromises compares every answer with the engine's past. A replica shows an

@@ -15,7 +15,8 @@ SPDX-License-Identifier: Apache-2.0
 // A history mixes the life of two engines with restarts of engines, subscribers
 // and index replicas. At every step no answer may promise more than the engine
 // had at some moment since the last message that is known to be applied: what
-// was cleared before never hits again. When everything is up and faults have
+// was cleared before never hits again. An engine that has been cut off for longer
+// than the subscriber's grace is not shown as one that is alive. When everything is up and faults have
 // ended, every replica of the index must answer what the engines would reuse and
 // count what they hold.
 //

@@ -39,6 +39,8 @@ type engine struct {
 	faults, clumsy bool
 	live           *liveStream
 	held           *kvevents.Message
+	// cutOff is since when nobody can reach the sockets, zero when one can.
+	cutOff time.Time
 }
 
 var _ source.Engine = (*engine)(nil)
@@ -86,6 +88,26 @@ func (e *engine) disconnect() {
 	}
 }
 
+// toggleReach cuts the engine off from everybody, or ends that.
+func (e *engine) toggleReach() (reachable bool) {
+	e.disconnect()
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.cutOff.IsZero() {
+		e.cutOff = time.Now()
+		return false
+	}
+	e.cutOff = time.Time{}
+	return true
+}
+
+// unheard reports whether the engine has been out of reach for so long.
+func (e *engine) unheard(d time.Duration) bool {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return !e.cutOff.IsZero() && time.Since(e.cutOff) >= d
+}
+
 // act publishes what the engine does.
 func (e *engine) act(events func(*model) []event) {
 	e.mu.Lock()
@@ -100,7 +122,7 @@ func (e *engine) act(events func(*model) []event) {
 func (e *engine) heal() {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	e.faults = false
+	e.faults, e.cutOff = false, time.Time{}
 	e.publish([]event{})
 }
 
@@ -164,7 +186,7 @@ func (e *engine) send(m kvevents.Message) {
 func (e *engine) Subscribe(ctx context.Context) (source.Stream, error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	if e.faults && e.rng.IntN(8) == 0 {
+	if !e.cutOff.IsZero() || e.faults && e.rng.IntN(8) == 0 {
 		return nil, errors.New("connection refused")
 	}
 	e.live = &liveStream{ended: ctx, messages: make(chan kvevents.Message, 64)}
@@ -177,6 +199,9 @@ func (e *engine) Replayable() bool { return true }
 // Replay implements source.Engine with the promises of kvevents.Replay: what is
 // delivered has no gap.
 func (e *engine) Replay(ctx context.Context, start uint64, fn func(kvevents.Message) error) (kvevents.ReplayResult, error) {
+	if e.unheard(0) {
+		return kvevents.ReplayResult{First: start, Next: start}, errors.New("connection refused")
+	}
 	answer, result := e.answer(start)
 	for _, m := range answer {
 		if err := ctx.Err(); err != nil {

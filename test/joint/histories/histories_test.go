@@ -30,9 +30,9 @@ func TestHistories(t *testing.T) {
 			return
 		}
 	}
-	t.Logf("%d histories of %d steps: %d answers compared, %d of them hits; at the end %d holders were exact, %d had said what they lack",
-		sum.histories, steps, sum.probes, sum.hits, sum.converged, sum.degraded)
-	if sum.hits < count || sum.converged < count || sum.degraded == 0 {
+	t.Logf("%d histories of %d steps: %d answers compared, %d of them hits; at the end %d holders were exact, %d had said what they lack; %d times an engine was not heard",
+		sum.histories, steps, sum.probes, sum.hits, sum.converged, sum.degraded, sum.unheard)
+	if sum.hits < count || sum.converged < count || sum.degraded == 0 || sum.unheard < count/10 {
 		t.Error("the histories test little")
 	}
 }

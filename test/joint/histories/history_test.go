@@ -7,6 +7,7 @@ package histories
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"slices"
@@ -39,7 +40,7 @@ func newMetrics() metrics {
 
 // tally counts what histories have compared.
 type tally struct {
-	histories, probes, hits, converged, degraded int
+	histories, probes, hits, converged, degraded, unheard int
 }
 
 // history is a small world and its course so far.
@@ -101,7 +102,7 @@ func (h *history) run(steps int) error {
 	for range steps {
 		h.step()
 		h.advance()
-		if err := h.checkPromises(); err != nil {
+		if err := errors.Join(h.checkPromises(), h.checkVoices()); err != nil {
 			return err
 		}
 	}
@@ -116,7 +117,7 @@ func (h *history) run(steps int) error {
 func (h *history) step() {
 	i := h.rng.IntN(len(h.engines))
 	e, s, r := h.engines[i], h.subscribers[i], h.replicas[h.rng.IntN(len(h.replicas))]
-	switch n := h.rng.IntN(33); {
+	switch n := h.rng.IntN(35); {
 	case n < 16:
 		leaf := h.universe.leaves[h.rng.IntN(len(h.universe.leaves))]
 		path := leaf.path()[:1+h.rng.IntN(leaf.depth+1)]
@@ -145,6 +146,8 @@ func (h *history) step() {
 		h.toggleSubscriber(s)
 	case n < 31:
 		h.toggleReplica(r)
+	case n < 33:
+		h.note("%s can be reached: %t", s.name, e.toggleReach())
 	default:
 		half := h.rng.IntN(2) == 0
 		h.note("report streams break, half: %t", half)

@@ -93,6 +93,7 @@ func newFeed(t *testing.T, engine mirror.Engine) *feed {
 	for _, replica := range f.replicas {
 		replica.Clock.SetTime(now)
 	}
+	f.journal.Connected()
 	fanout, err := report.NewFanout(report.Config{
 		Server: "index:9090", Resolver: f, Connect: f.connect(t), Clock: f.ticks,
 		Metrics: report.NewMetrics(prometheus.NewRegistry()),

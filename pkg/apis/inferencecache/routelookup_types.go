@@ -83,6 +83,9 @@ type RouteLookupSpec struct {
 type RouteLookupStatus struct {
 	// Reason says how the lookup ended.
 	Reason RouteReason
+	// Explanation says in one line why the lookup ended so, such as which floor of
+	// the policy a match did not reach.
+	Explanation string
 	// Tokens is the length of the prompt in tokens, as far as it is known.
 	Tokens int64
 	// Replicas are the candidates, best first.
@@ -106,6 +109,11 @@ type RouteCandidate struct {
 	Rank int32
 	// MatchedTokens is the number of tokens that the engine will reuse.
 	MatchedTokens int64
+	// T2Tokens are those of matchedTokens whose nearest tier is T2.
+	T2Tokens int32
+	// T3Tokens are those of matchedTokens whose nearest tier is T3. What is
+	// neither in T2 nor in T3 is in T1.
+	T3Tokens int32
 	// Exact is false when matchedTokens is a bound and not a promise.
 	Exact bool
 	// Inferred is true when part of the match was concluded and not announced.
@@ -114,6 +122,12 @@ type RouteCandidate struct {
 	Tier CacheTier
 	// State says how far the entry may be trusted.
 	State ReplicaState
+	// Sequence is the number of the last delta of the engine that the answer
+	// counts in. It starts anew with every epoch.
+	Sequence int64
+	// ExpectedTTFTMilliseconds is the time to the first token that is expected on
+	// this candidate, as a decimal.
+	ExpectedTTFTMilliseconds string
 	// Score is what the candidate is ranked by, the greater the better, as a
 	// decimal: the milliseconds to the first token that it is expected to save
 	// against the best one that holds nothing.

@@ -48,11 +48,12 @@ func (l Lookuper) Lookup(ctx context.Context, namespace string, lookup *inferenc
 	now := l.Clock.Now()
 	answer := l.Router.Lookup(ctx, request)
 	lookup.Status = inferencecache.RouteLookupStatus{
-		Reason:     inferencecache.RouteReason(answer.Reason),
-		Tokens:     int64(answer.PromptTokens),
-		ObservedBy: l.Name,
-		AsOf:       ptr.To(metav1.NewMicroTime(now)),
-		Complete:   l.Index.Complete(now),
+		Reason:      inferencecache.RouteReason(answer.Reason),
+		Explanation: answer.Explanation,
+		Tokens:      int64(answer.PromptTokens),
+		ObservedBy:  l.Name,
+		AsOf:        ptr.To(metav1.NewMicroTime(now)),
+		Complete:    l.Index.Complete(now),
 	}
 	for i := range answer.Replicas {
 		lookup.Status.Replicas = append(lookup.Status.Replicas, candidate(&answer.Replicas[i]))
@@ -115,14 +116,25 @@ func candidate(r *routing.Replica) inferencecache.RouteCandidate {
 		Pod:           r.Holder.Pod,
 		Rank:          int32(r.Holder.Rank),
 		MatchedTokens: int64(r.Tokens),
-		Exact:         r.Exact,
-		Inferred:      r.Inferred,
-		State:         stateOf(r.State),
-		Score:         strconv.FormatFloat(r.Score, 'f', -1, 32),
-		Explanation:   r.Explanation,
+		// They are parts of what the index counts in an int32.
+		T2Tokens:                 int32(r.T2Tokens),
+		T3Tokens:                 int32(r.T3Tokens),
+		Exact:                    r.Exact,
+		Inferred:                 r.Inferred,
+		State:                    stateOf(r.State),
+		Sequence:                 int64(r.Sequence),
+		ExpectedTTFTMilliseconds: milliseconds(r.Cost.TTFT()),
+		Score:                    milliseconds(r.Score),
+		Explanation:              r.Explanation,
 	}
 	if r.Tokens > 0 {
 		c.Tier = tierOf(r.Tier)
 	}
 	return c
+}
+
+// milliseconds writes a time with the digits that a float32 has, which is what the
+// same answer has over gRPC.
+func milliseconds(ms float64) string {
+	return strconv.FormatFloat(ms, 'f', -1, 32)
 }

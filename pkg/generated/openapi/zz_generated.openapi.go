@@ -3294,6 +3294,22 @@ func schema_pkg_apis_inferencecache_v1alpha1_RouteCandidate(ref common.Reference
 							Format:      "int64",
 						},
 					},
+					"t2Tokens": {
+						SchemaProps: spec.SchemaProps{
+							Description: "t2Tokens are those of matchedTokens whose nearest tier is T2.",
+							Default:     0,
+							Type:        []string{"integer"},
+							Format:      "int32",
+						},
+					},
+					"t3Tokens": {
+						SchemaProps: spec.SchemaProps{
+							Description: "t3Tokens are those of matchedTokens whose nearest tier is T3. What is neither in T2 nor in T3 is in T1.",
+							Default:     0,
+							Type:        []string{"integer"},
+							Format:      "int32",
+						},
+					},
 					"exact": {
 						SchemaProps: spec.SchemaProps{
 							Description: "exact is false when matchedTokens is a bound and not a promise.",
@@ -3327,6 +3343,22 @@ func schema_pkg_apis_inferencecache_v1alpha1_RouteCandidate(ref common.Reference
 							Enum:        []interface{}{"Degraded", "Live", "Rebuilding", "Suspect"},
 						},
 					},
+					"sequence": {
+						SchemaProps: spec.SchemaProps{
+							Description: "sequence is the number of the last delta of the engine that the answer counts in. It starts anew with every epoch.",
+							Default:     0,
+							Type:        []string{"integer"},
+							Format:      "int64",
+						},
+					},
+					"expectedTTFTMilliseconds": {
+						SchemaProps: spec.SchemaProps{
+							Description: "expectedTTFTMilliseconds is the time to the first token that is expected on this candidate, as a decimal.",
+							Default:     "",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
 					"score": {
 						SchemaProps: spec.SchemaProps{
 							Description: "score is what the candidate is ranked by, the greater the better, as a decimal: the milliseconds to the first token that it is expected to save against the best one that holds nothing.",
@@ -3343,7 +3375,7 @@ func schema_pkg_apis_inferencecache_v1alpha1_RouteCandidate(ref common.Reference
 						},
 					},
 				},
-				Required: []string{"namespace", "pod", "rank", "matchedTokens", "exact", "inferred", "state", "score"},
+				Required: []string{"namespace", "pod", "rank", "matchedTokens", "t2Tokens", "t3Tokens", "exact", "inferred", "state", "sequence", "expectedTTFTMilliseconds", "score"},
 			},
 		},
 	}
@@ -3541,6 +3573,13 @@ func schema_pkg_apis_inferencecache_v1alpha1_RouteLookupStatus(ref common.Refere
 							Type:        []string{"string"},
 							Format:      "",
 							Enum:        []interface{}{"AFFINITY_HINT", "NO_HINT", "POLICY_REQUIRES_CHAIN", "PREFIX_MATCH", "TENANT_HOT", "TIMEOUT", "UNKNOWN_HASH_SCHEME", "UNKNOWN_MODEL", "UNKNOWN_TENANT"},
+						},
+					},
+					"explanation": {
+						SchemaProps: spec.SchemaProps{
+							Description: "explanation says in one line why the lookup ended so, such as which floor of the policy a match did not reach.",
+							Type:        []string{"string"},
+							Format:      "",
 						},
 					},
 					"tokens": {

@@ -38,6 +38,9 @@ func FuzzManifest(f *testing.F) {
 		corpus.Add(manifest)
 	}
 	corpus.Add([]byte(`{"kind":"RouteLookup","apiVersion":"inferencecache.io/v1alpha1","spec":{"modelID":"m","tokenIDs":[1]}}`))
+	corpus.Add([]byte(`{"kind":"RouteLookup","apiVersion":"inferencecache.io/v1alpha1","spec":{"modelID":"m","tokenIDs":[1]},` +
+		`"status":{"reason":"PREFIX_MATCH","explanation":"why","replicas":[{"pod":"a","matchedTokens":48,"t2Tokens":16,"t3Tokens":16,` +
+		`"sequence":3,"expectedTTFTMilliseconds":"0.25","score":"6"}]}}`))
 	_, codecs := newScheme()
 	codec := codecs.LegacyCodec(v1alpha1.SchemeGroupVersion)
 	corpus.Fuzz(func(t *testing.T, manifest []byte) {

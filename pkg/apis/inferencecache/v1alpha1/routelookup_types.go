@@ -119,6 +119,11 @@ type RouteLookupStatus struct {
 	// +optional
 	Reason RouteReason `json:"reason,omitempty"`
 
+	// explanation says in one line why the lookup ended so, such as which floor of
+	// the policy a match did not reach.
+	// +optional
+	Explanation string `json:"explanation,omitempty"`
+
 	// tokens is the length of the prompt in tokens, as far as it is known.
 	// +optional
 	Tokens int64 `json:"tokens,omitempty"`
@@ -156,6 +161,13 @@ type RouteCandidate struct {
 	// matchedTokens is the number of tokens that the engine will reuse.
 	MatchedTokens int64 `json:"matchedTokens"`
 
+	// t2Tokens are those of matchedTokens whose nearest tier is T2.
+	T2Tokens int32 `json:"t2Tokens"`
+
+	// t3Tokens are those of matchedTokens whose nearest tier is T3. What is
+	// neither in T2 nor in T3 is in T1.
+	T3Tokens int32 `json:"t3Tokens"`
+
 	// exact is false when matchedTokens is a bound and not a promise.
 	Exact bool `json:"exact"`
 
@@ -168,6 +180,14 @@ type RouteCandidate struct {
 
 	// state says how far the entry may be trusted.
 	State ReplicaState `json:"state"`
+
+	// sequence is the number of the last delta of the engine that the answer
+	// counts in. It starts anew with every epoch.
+	Sequence int64 `json:"sequence"`
+
+	// expectedTTFTMilliseconds is the time to the first token that is expected on
+	// this candidate, as a decimal.
+	ExpectedTTFTMilliseconds string `json:"expectedTTFTMilliseconds"`
 
 	// score is what the candidate is ranked by, the greater the better, as a
 	// decimal: the milliseconds to the first token that it is expected to save

@@ -112,19 +112,41 @@ func TestCreateRefusesOtherKinds(t *testing.T) {
 }
 
 func TestTable(t *testing.T) {
+	match := inferencecache.RouteLookupStatus{Reason: "PREFIX_MATCH", Explanation: "two match", Replicas: []inferencecache.RouteCandidate{
+		{Pod: "vllm-0", MatchedTokens: 64, Exact: true, Tier: "T1", State: "Live", Score: "12.5", ExpectedTTFTMilliseconds: "0.25", Sequence: 7},
+		{
+			Pod: "vllm-1", Rank: 1, MatchedTokens: 32, T2Tokens: 8, T3Tokens: 16, Tier: "T3", State: "Suspect", Score: "3",
+			ExpectedTTFTMilliseconds: "9.75", Sequence: 5,
+		},
+	}}
 	tests := map[string]struct {
 		status inferencecache.RouteLookupStatus
+		wide   bool
 		want   string
 	}{
 		"match": {
-			status: inferencecache.RouteLookupStatus{Reason: "PREFIX_MATCH", Replicas: []inferencecache.RouteCandidate{
-				{Pod: "vllm-0", MatchedTokens: 64, Exact: true, Tier: "T1", State: "Live", Score: "12.5"},
-				{Pod: "vllm-1", Rank: 1, MatchedTokens: 32, Tier: "T2", State: "Suspect", Score: "3"},
-			}},
+			status: match,
 			want: `
 REASON         REPLICA    MATCHED   TIER   STATE     EXACT   SCORE
 PREFIX_MATCH   vllm-0     64        T1     Live      true    12.5
-PREFIX_MATCH   vllm-1/1   32        T2     Suspect   false   3
+PREFIX_MATCH   vllm-1/1   32        T3     Suspect   false   3
+`,
+		},
+		"match, wide": {
+			status: match,
+			wide:   true,
+			want: `
+REASON         REPLICA    MATCHED   TIER   STATE     EXACT   SCORE   TTFT   T2   T3   SEQUENCE   EXPLANATION
+PREFIX_MATCH   vllm-0     64        T1     Live      true    12.5    0.25   0    0    7          two match
+PREFIX_MATCH   vllm-1/1   32        T3     Suspect   false   3       9.75   8    16   5          two match
+`,
+		},
+		"no match, wide": {
+			status: inferencecache.RouteLookupStatus{Reason: "NO_HINT", Explanation: "nobody reports"},
+			wide:   true,
+			want: `
+REASON    REPLICA   MATCHED   TIER     STATE    EXACT    SCORE    TTFT     T2       T3       SEQUENCE   EXPLANATION
+NO_HINT   <none>    <none>    <none>   <none>   <none>   <none>   <none>   <none>   <none>   <none>     nobody reports
 `,
 		},
 		"no match": {
@@ -137,7 +159,7 @@ NO_HINT   <none>    <none>    <none>   <none>   <none>   <none>
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
-			got := tabletest.Print(t, newTable(), &inferencecache.RouteLookup{Status: test.status}, false)
+			got := tabletest.Print(t, newTable(), &inferencecache.RouteLookup{Status: test.status}, test.wide)
 			if diff := cmp.Diff(test.want, got); diff != "" {
 				t.Errorf("table (-want +got):\n%s", diff)
 			}

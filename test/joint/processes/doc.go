@@ -11,6 +11,9 @@ SPDX-License-Identifier: Apache-2.0
 // messages get lost, some of them for good. In the end LookupRoute has to say of
 // every prompt what the engine then reuses.
 //
+// One more engine dies for good beside its subscriber, and must not be shown as
+// one that is alive.
+//
 // The programs are built from this module when the tests start. Everything
 // listens on loopback, and only what a test has started is killed.
 package processes

@@ -21,6 +21,7 @@ const (
 )
 
 func TestKilledProcesses(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	s, err := programs.StartServer(t.Context(), &binaries.Starting, binaries.server, dir)
 	if err != nil {

@@ -57,9 +57,10 @@ func (x *Index) store(h *holding, c *Change, now time.Time) {
 	u := h.unit(d, group)
 	d.store(u, c, scope.Salted)
 	if bit := c.mask(); bit&inferredMask != 0 {
-		deadline := now.Add(cmp.Or(d.family.tenant.limits.TTL, x.options.InferredTTL))
+		ttl := cmp.Or(d.family.tenant.limits.TTL, x.options.InferredTTL)
+		deadline := now.Add(ttl)
 		for _, hash := range c.Hashes {
-			h.inferred.add(inferredBlock{inferredKey: inferredKey{u, hash, bit}, directory: d, deadline: deadline})
+			h.inferred.add(inferredBlock{inferredKey: inferredKey{u, hash, bit}, directory: d, deadline: deadline}, ttl/ttlMarks)
 		}
 	}
 }

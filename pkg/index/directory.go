@@ -5,7 +5,10 @@ SPDX-License-Identifier: Apache-2.0
 
 package index
 
-import "sync/atomic"
+import (
+	"slices"
+	"sync/atomic"
+)
 
 // unit is one group of one holder in one directory.
 type unit struct {
@@ -36,7 +39,7 @@ type directory struct {
 	// changes is odd while blocks or holders change.
 	changes atomic.Uint64
 	// waiting are runs whose parent is not in the table, by its hash.
-	waiting map[uint64][]uint32
+	waiting map[uint64]map[uint32]struct{}
 	// adrift counts the runs in waiting.
 	adrift atomic.Int64
 	// seats of the units by number.
@@ -50,7 +53,7 @@ type directory struct {
 
 func newDirectory(x *Index, f *family, blockSize uint32) *directory {
 	d := &directory{
-		arena: &x.arena, family: f, blockSize: blockSize, table: newTable(&x.arena, x.options.Secret), waiting: map[uint64][]uint32{},
+		arena: &x.arena, family: f, blockSize: blockSize, table: newTable(&x.arena, x.options.Secret), waiting: map[uint64]map[uint32]struct{}{},
 	}
 	d.seats.Store(&[]seat{})
 	return d
@@ -191,7 +194,7 @@ func (d *directory) grow(at place, known bool, parent uint64, c *Change, i int, 
 func (d *directory) begin(at place, known bool, parent uint64, c *Change, i int, salted bool) uint32 {
 	number := d.newRun(len(c.Hashes) - i)
 	r := d.run(number)
-	r.directory, r.parentHash = d.number, parent
+	r.directory, r.above = d.number, parent
 	l := r.load()
 	l.depth, l.salted, l.anchored = c.Depth+uint32(i), salted, c.Depth+uint32(i) == 0
 	r.store(l)
@@ -200,7 +203,10 @@ func (d *directory) begin(at place, known bool, parent uint64, c *Change, i int,
 	case known:
 		d.link(number, at)
 	default:
-		d.waiting[parent] = append(d.waiting[parent], number)
+		if d.waiting[parent] == nil {
+			d.waiting[parent] = map[uint32]struct{}{}
+		}
+		d.waiting[parent][number] = struct{}{}
 		d.adrift.Add(1)
 	}
 	d.enlist(number)
@@ -214,7 +220,7 @@ func (d *directory) enlist(number uint32) { d.family.tenant.order.enter(d.arena,
 func (d *directory) link(number uint32, at place) {
 	r, parent := d.run(number), d.run(at.run)
 	l := r.load()
-	l.parent, l.parentOffset = at.run, at.offset
+	l.parent, l.parentOffset, r.above = at.run, at.offset, uint64(at.run)
 	l.depth = parent.load().depth + uint32(at.offset) + 1
 	l.anchored = d.isAnchored(at.run)
 	r.store(l)
@@ -229,66 +235,76 @@ func (d *directory) adopt(hash uint64, at place) {
 		return
 	}
 	depth := d.run(at.run).load().depth + uint32(at.offset) + 1
-	var left []uint32
-	for _, number := range waiting {
-		if d.run(number).load().depth == depth && !d.descends(at.run, number) {
+	for number := range waiting {
+		if d.run(number).load().depth == depth && d.top(at.run) != number {
 			d.link(number, at)
 			d.adrift.Add(-1)
-		} else {
-			left = append(left, number)
+			delete(waiting, number)
 		}
 	}
-	if len(left) > 0 {
-		d.waiting[hash] = left
-	} else {
+	if len(waiting) == 0 {
 		delete(d.waiting, hash)
 	}
 }
 
-// descends reports whether a run continues another one, however far.
-func (d *directory) descends(number, from uint32) bool {
-	for number != noRun {
-		if number == from {
-			return true
+// top returns the run at which the known part of a run's chain begins, and notes it
+// on the way, so that climbing again takes a few steps however long the way is. A
+// run stays while anything continues it, so what is noted stays right but for
+// runs that were joined to another one meanwhile: those lead on.
+func (d *directory) top(number uint32) uint32 {
+	top := number
+	for {
+		r := d.run(top)
+		if r.load().parent == noRun {
+			break
 		}
-		number = d.run(number).load().parent
+		top = uint32(r.above)
 	}
-	return false
+	for number != top {
+		r := d.run(number)
+		number, r.above = uint32(r.above), uint64(top)
+	}
+	return top
 }
 
-// isAnchored reports whether a run goes back to the start of its chain. A run
-// that was linked before its parent was is found out by climbing.
+// isAnchored reports whether a run goes back to the start of its chain.
 func (d *directory) isAnchored(number uint32) bool {
-	for number != noRun {
-		l := d.run(number).load()
-		if l.anchored {
-			return true
-		}
-		number = l.parent
-	}
-	return false
+	return d.run(number).load().anchored || d.run(d.top(number)).load().anchored
 }
+
+// maxIntervals is the largest number of intervals of a run: far more than engines
+// make, and less than a layout can count.
+const maxIntervals = 1 << 22
 
 // set changes what a unit has of a run, and the counts of its holding.
 func (d *directory) set(u *unit, number uint32, e edit) {
 	r := d.run(number)
 	h := u.holding
 	s := h.byDirectory[d]
-	salted := r.load().salted
+	l := r.load()
+	if e.on && l.used > maxIntervals {
+		h.forgotten += int64(e.end - e.start)
+		return
+	}
 	e.unit = u.number
-	d.edit(r, e, func(start, end, before, after uint16) {
-		if len(s.units) == 1 {
-			h.count(s, int64(end-start), before, after, salted)
-			return
+	if len(s.units) == 1 {
+		d.edit(r, e, func(start, end, before, after uint16) {
+			h.count(s, int64(end-start), before, after, l.salted)
+		})
+		return
+	}
+	others := slices.Grow(d.masks[:0], int(e.end-e.start))[:e.end-e.start]
+	clear(others)
+	for _, other := range s.units {
+		if other != u {
+			d.addMasks(others, r, other.number, e.start)
 		}
+	}
+	d.masks = others
+	d.edit(r, e, func(start, end, before, after uint16) {
 		for offset := start; offset < end; offset++ {
-			others := uint16(0)
-			for _, other := range s.units {
-				if other != u {
-					others |= d.mask(r, other.number, offset)
-				}
-			}
-			h.count(s, 1, others|before, others|after, salted)
+			other := others[offset-e.start]
+			h.count(s, 1, other|before, other|after, l.salted)
 		}
 	})
 }
@@ -325,7 +341,7 @@ func (d *directory) truncate(number uint32) {
 			return
 		}
 		if l.parent == noRun {
-			d.forgetWaiting(number, l.depth, r.parentHash)
+			d.forgetWaiting(number, l.depth, r.above)
 		} else {
 			d.countKids(d.run(l.parent), l.parentOffset, -1)
 		}
@@ -340,17 +356,9 @@ func (d *directory) forgetWaiting(number, depth uint32, parentHash uint64) {
 		return
 	}
 	waiting := d.waiting[parentHash]
-	for i, other := range waiting {
-		if other == number {
-			waiting[i] = waiting[len(waiting)-1]
-			waiting = waiting[:len(waiting)-1]
-			d.adrift.Add(-1)
-			break
-		}
-	}
+	delete(waiting, number)
+	d.adrift.Add(-1)
 	if len(waiting) == 0 {
 		delete(d.waiting, parentHash)
-		return
 	}
-	d.waiting[parentHash] = waiting
 }

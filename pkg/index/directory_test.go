@@ -47,15 +47,38 @@ func TestFalseParent(t *testing.T) {
 	}
 }
 
-// TestParentLoop reports two runs that claim to continue each other.
+// TestFalsePosition has an honest holder of a block of which another one has told a
+// false position before.
+func TestFalsePosition(t *testing.T) {
+	x := New(Options{}, start)
+	honest, liar := open(t, x, helloOf("honest", 1)), open(t, x, helloOf("liar", 1))
+	apply(t, x, liar, 1, append(declare(fullGroup),
+		Change{Op: Store, Parent: 77, HasParent: true, Depth: 7, Hashes: []uint64{5}})...)
+	chain := []uint64{1, 2, 3, 4, 5, 6, 7, 8}
+	apply(t, x, honest, 1, append(declare(fullGroup), Change{Op: Store, Hashes: chain})...)
+	for asked := range chain {
+		if got := reused(x, "honest", 0, chain[:asked+1]...); got != (asked+1)*16 {
+			t.Errorf("of %d blocks the honest holder reuses %d tokens, want %d", asked+1, got, (asked+1)*16)
+		}
+	}
+	if got := reused(x, "honest", 0, append(chain, 100, 101, 102, 103, 104)...); got != 128 {
+		t.Errorf("of a longer prompt the honest holder reuses %d tokens, want 128", got)
+	}
+	if got := reused(x, "liar", 0, chain...); got != -1 {
+		t.Errorf("the other one reuses %d tokens, want none", got)
+	}
+}
+
+// TestParentLoop reports two runs that claim to continue each other. Their blocks
+// are there all the same.
 func TestParentLoop(t *testing.T) {
 	x := New(Options{}, start)
 	s := open(t, x, helloOf("a", 1))
 	apply(t, x, s, 1, append(declare(fullGroup),
 		Change{Op: Store, Parent: 2, HasParent: true, Depth: 2, Hashes: []uint64{1}},
 		Change{Op: Store, Parent: 1, HasParent: true, Depth: 1, Hashes: []uint64{2}})...)
-	if got := reused(x, "a", 0, 2, 1); got != -1 {
-		t.Errorf("a loop gives %d tokens", got)
+	if got := reused(x, "a", 0, 2, 1); got != 32 {
+		t.Errorf("a loop gives %d tokens, want 32", got)
 	}
 	apply(t, x, s, 2, Change{Op: Remove, Hashes: []uint64{1, 2}})
 	cleanUp(t, x)

@@ -26,14 +26,7 @@ func (e *edit) apply(mask uint16) uint16 {
 // mask is another one now.
 func (a *arena) edit(r *run, e edit, changed func(start, end, before, after uint16)) {
 	list := a.list(r.load())
-	low, high := of(list, e.unit)
-	// Those that do not touch the edited part stay as they are.
-	for low < high && endOf(list[low]) < e.start {
-		low++
-	}
-	for low < high && startOf(list[high-1]) > e.end {
-		high--
-	}
+	low, high := touching(list, e.unit, e.start, e.end)
 	pieces := a.pieces[:0]
 	emit := func(start, end, mask uint16) {
 		if start >= end || mask == 0 {

@@ -19,6 +19,9 @@ import (
 	"inferencecache.io/inference-cache/test/mutation"
 )
 
+// historyTTL is how long the histories believe inferred blocks.
+const historyTTL = time.Minute
+
 // histories is how many TestHistories plays; make fuzz asks for more.
 var histories = flag.Uint64("histories", 5_000, "number of random histories")
 
@@ -66,7 +69,7 @@ var groupSets = [][]Group{
 func playHistory(seed uint64, steps int) string {
 	rng := rand.New(rand.NewPCG(seed, 1))
 	now := time.Unix(1_800_000_000, 0)
-	options := Options{Lease: 30 * time.Second, WarmUp: -1, InferredTTL: time.Minute}
+	options := Options{Lease: 30 * time.Second, WarmUp: -1, InferredTTL: historyTTL}
 	p := &player{
 		rng: rng, now: now, x: New(options, now), streams: map[Holder]Stream{}, epochs: map[Holder]uint64{},
 		ref: &reference{options: options, holders: map[Holder]*refHolder{}, chains: map[uint64]refBlock{}},

@@ -123,6 +123,10 @@ func (x *Index) warm(now time.Time) bool {
 	return !now.Before(x.started.Add(x.options.WarmUp))
 }
 
+// shedPerExpire is how many blocks a call of Expire may forget of each tenant for
+// limits that were lowered.
+const shedPerExpire = 1 << 16
+
 // Expire drops holders whose lease is over or who do not send the snapshot that
 // they were asked for, and inferred blocks that are no longer believed. Call it
 // about once a second.
@@ -141,7 +145,7 @@ func (x *Index) Expire(now time.Time) {
 	x.arena.beat.Add(1)
 	for _, t := range x.tenants.all() {
 		x.age(t, now)
-		x.shed(t)
+		x.shed(t, shedPerExpire)
 	}
 	x.sweep(sweepPerExpire)
 }

@@ -26,10 +26,15 @@ type inferredBlock struct {
 	deadline  time.Time
 }
 
-// add believes a block until a deadline, which replaces an earlier one.
-func (q *inferredBlocks) add(e inferredBlock) {
+// add believes a block until a deadline, which replaces an earlier one. One that is
+// a little earlier stays, so that a block that is told of again and again does not
+// fill the queue.
+func (q *inferredBlocks) add(e inferredBlock, little time.Duration) {
 	if q.deadline == nil {
 		q.deadline = map[inferredKey]time.Time{}
+	}
+	if old, ok := q.deadline[e.inferredKey]; ok && e.deadline.Sub(old) < little {
+		return
 	}
 	q.deadline[e.inferredKey] = e.deadline
 	q.queue = append(q.queue, e)

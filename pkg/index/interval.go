@@ -45,32 +45,54 @@ func endOf(iv interval) uint16 {
 
 func maskOf(iv interval) uint16 { return uint16(iv) & maskMask }
 
-// of returns where the intervals of a unit lie among those of a run.
-func of(list []interval, unit uint32) (low, high int) {
-	first := uint64(unit) << unitShift
-	for low, high = 0, len(list); low < high; {
-		if middle := int(uint(low+high) >> 1); list[middle] < first {
+// search returns the first of some intervals that is not below a word.
+func search(list []interval, word uint64) int {
+	low, high := 0, len(list)
+	for low < high {
+		if middle := int(uint(low+high) >> 1); list[middle] < word {
 			low = middle + 1
 		} else {
 			high = middle
 		}
 	}
-	for high < len(list) && unitOf(list[high]) == unit {
-		high++
+	return low
+}
+
+// touching returns those intervals of a unit that lie in the blocks from start to
+// end−1 or end or begin right beside them.
+func touching(list []interval, unit uint32, start, end uint16) (low, high int) {
+	low = search(list, uint64(unit)<<unitShift|uint64(start)<<startShift)
+	if low > 0 && unitOf(list[low-1]) == unit && endOf(list[low-1]) >= start {
+		low--
 	}
-	return low, high
+	if end > offsetMask {
+		return low, search(list, uint64(unit+1)<<unitShift)
+	}
+	return low, search(list, uint64(unit)<<unitShift|uint64(end+1)<<startShift)
 }
 
 // mask returns what a unit has of one block.
 func (a *arena) mask(r *run, unit uint32, offset uint16) uint16 {
 	list := a.list(r.load())
-	low, high := of(list, unit)
+	low, high := touching(list, unit, offset, offset+1)
 	for _, iv := range list[low:high] {
 		if startOf(iv) <= offset && offset < endOf(iv) {
 			return maskOf(iv)
 		}
 	}
 	return 0
+}
+
+// addMasks adds what a unit has of the blocks from start on to masks.
+func (a *arena) addMasks(masks []uint16, r *run, unit uint32, start uint16) {
+	list := a.list(r.load())
+	end := start + uint16(len(masks))
+	low, high := touching(list, unit, start, end)
+	for _, iv := range list[low:high] {
+		for offset := max(start, startOf(iv)); offset < min(end, endOf(iv)); offset++ {
+			masks[offset-start] |= maskOf(iv)
+		}
+	}
 }
 
 // end is the number of blocks that somebody has or that something continues.
@@ -86,17 +108,12 @@ func (a *arena) end(r *run) uint16 {
 // A number that has reached the largest there is room for stays.
 func (a *arena) countKids(r *run, offset uint16, by int) {
 	list := a.list(r.load())
-	low, high := of(list, kids)
-	for i := low; i < high; i++ {
-		switch start := startOf(list[i]); {
-		case start == offset:
-			a.addKids(r, i, list[i], by)
-			return
-		case start > offset:
-			high = i
-		}
+	i := search(list, kids<<unitShift|uint64(offset)<<startShift)
+	if i < len(list) && startOf(list[i]) == offset {
+		a.addKids(r, i, list[i], by)
+		return
 	}
-	a.splice(r, high, high, []interval{kids<<unitShift | uint64(offset)<<startShift | uint64(by)})
+	a.splice(r, i, i, []interval{kids<<unitShift | uint64(offset)<<startShift | uint64(by)})
 }
 
 func (a *arena) addKids(r *run, i int, iv interval, by int) {

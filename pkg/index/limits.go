@@ -44,27 +44,27 @@ func (t *tenant) limit(l TenantLimits) {
 	t.order.eviction = l.Order
 }
 
-// shedStep is the most blocks that leave a run at once. quotaSteps and memorySteps
-// bound the steps after one change: a quota is kept as exactly as that allows, and
-// memory with a delay, because a table that grows takes the memory of hundreds of
-// blocks at once, and forgetting them all would stop the writer for a millisecond.
+// shedStep is the most blocks that leave a run at once. A change may forget what it
+// brought, and some more so that the index comes back to its limits, but not all
+// that a table takes by growing: that would stop the writer for a millisecond.
 const (
-	shedStep    = 64
-	quotaSteps  = 256
-	memorySteps = 8
+	shedStep   = 64
+	moreSteps  = 8
+	quotaSteps = 256
 )
 
-// shed forgets blocks until the index and a tenant are within their limits. Their
-// holders are degraded from then on.
-func (x *Index) shed(t *tenant) {
-	for range quotaSteps {
+// shed forgets blocks until the index and a tenant are within their limits, after
+// a change that brought some. Their holders are degraded from then on.
+func (x *Index) shed(t *tenant, brought int) {
+	for range quotaSteps + brought/shedStep {
 		over := t.blocks - t.limits.MaxBlocks
 		if t.limits.MaxBlocks < 0 || over <= 0 {
 			break
 		}
 		x.shedOnce(t, int(min(shedStep, over)))
 	}
-	for range memorySteps {
+	// Half the blocks of a step may be somebody else's as well, or leave a run behind.
+	for range moreSteps + 2*brought/shedStep {
 		if x.options.Memory <= 0 || x.arena.bytes() <= x.options.Memory {
 			break
 		}
@@ -72,6 +72,16 @@ func (x *Index) shed(t *tenant) {
 			x.shedOnce(largest, shedStep)
 		}
 	}
+}
+
+// brought is how many blocks changes store.
+func brought(changes []Change) (n int) {
+	for i := range changes {
+		if changes[i].Op == Store {
+			n += len(changes[i].Hashes)
+		}
+	}
+	return n
 }
 
 // largest is the tenant with the most blocks.

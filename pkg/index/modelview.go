@@ -38,7 +38,7 @@ func (x *Index) ModelHolders(tenant, model string) ([]HolderView, int64) {
 // blocks counts the distinct blocks of a model.
 func (m *model) blocks() (n int64) {
 	for _, s := range m.schemes.all() {
-		for _, f := range s.families.all() {
+		for f := range s.families.all {
 			for _, d := range f.directories.all() {
 				n += int64(d.table.count)
 			}

@@ -73,8 +73,11 @@ func (s refSet) apply(scopes map[uint32]Scope, groups map[uint32]Group, c Change
 				delete(s, k)
 				continue
 			}
-			s[k] = time.Time{}
-			if c.Certainty == Inferred {
+			old, again := s[k]
+			switch {
+			case c.Certainty != Inferred:
+				s[k] = time.Time{}
+			case !again || expiry.Sub(old) >= historyTTL/ttlMarks:
 				s[k] = expiry
 			}
 		}

@@ -39,7 +39,7 @@ func (x *Index) Delta(stream Stream, sequence uint64, changes []Change, eventTim
 	x.declare(h, declared)
 	x.apply(h, changes, now)
 	x.noteSure(s)
-	x.shed(s.scheme.model.tenant)
+	x.shed(s.scheme.model.tenant, brought(changes))
 	x.sweep(sweepPerChange)
 	s.sequence = sequence
 	s.fresh = s.fresh && s.sequence < s.target
@@ -133,7 +133,7 @@ func (x *Index) stage(s *Session, c Chunk, now time.Time) error {
 	x.arena.beat.Add(1)
 	x.declare(st.holding, declared)
 	st.holding = x.apply(st.holding, c.Changes, now)
-	x.shed(s.scheme.model.tenant)
+	x.shed(s.scheme.model.tenant, brought(c.Changes))
 	st.nextChunk++
 	return nil
 }

@@ -30,8 +30,8 @@ type groupRule struct {
 	size         int
 	need         int32
 	// depth of the prefix by certainty, and the last part of what is there.
-	depth [3]int32
-	parts int32
+	depth         [3]int32
+	parts, cursor int32
 }
 
 // plan is what a group demands, worked out when it is declared.
@@ -125,7 +125,9 @@ func (g Group) need() int {
 func (sc *scratch) reusable(r *rules, mask uint16, level int) int {
 	tokens := max(0, r.limit)
 	for i := range r.groups {
-		if g := &r.groups[i]; g.full {
+		g := &r.groups[i]
+		g.cursor = g.parts
+		if g.full {
 			tokens = min(tokens, int(g.depth[level])*g.size)
 		}
 	}
@@ -137,7 +139,7 @@ func (sc *scratch) reusable(r *rules, mask uint16, level int) int {
 			if g.full || (g.unsure && mask&possibleMask != 0) {
 				continue
 			}
-			if next = int(sc.lower(g.parts, int32(tokens/g.size), g.need, mask)) * g.size; next < tokens {
+			if next = int(sc.lower(&g.cursor, int32(tokens/g.size), g.need, mask)) * g.size; next < tokens {
 				break
 			}
 		}
@@ -150,39 +152,60 @@ func (sc *scratch) reusable(r *rules, mask uint16, level int) int {
 }
 
 // lower returns end when the need blocks before it are there, else the largest
-// smaller end for which the block that is missing is no longer needed. The parts
-// go back from the one given.
-func (sc *scratch) lower(parts, end, need int32, mask uint16) int32 {
-	first := max(0, end-need)
-	// missing is the end of the blocks that were not seen yet, last first.
-	missing := end
-	for at := parts; at != none && missing > first; at = sc.parts[at].before {
-		p := &sc.parts[at]
-		if p.start >= missing || p.mask&mask == 0 {
-			continue
-		}
-		if p.end < missing {
-			break
-		}
-		missing = p.start
+// smaller end for which the block that is missing is no longer needed. The parts go
+// back from the one given, which moves on when parts lie behind every end that can
+// still be asked for.
+func (sc *scratch) lower(parts *int32, end, need int32, mask uint16) int32 {
+	for *parts != none && (sc.parts[*parts].start >= end || sc.parts[*parts].mask&mask == 0) {
+		*parts = sc.parts[*parts].before
 	}
-	switch {
-	case missing <= first:
+	if need >= end {
+		return sc.unbroken(*parts, end, mask)
+	}
+	if need == 0 {
 		return end
-	case missing < end:
+	}
+	if *parts == none {
+		return 0
+	}
+	if last := sc.parts[*parts].end; last < end {
+		return last
+	}
+	// missing is the end of the blocks that were not seen yet, last first.
+	missing := sc.parts[*parts].start
+	for at := sc.parts[*parts].before; at != none && missing > end-need; at = sc.parts[at].before {
+		switch p := &sc.parts[at]; {
+		case p.mask&mask == 0:
+		case p.end < missing:
+			return missing - 1
+		default:
+			missing = p.start
+		}
+	}
+	if missing > end-need {
 		return missing - 1
 	}
-	return sc.held(parts, end, mask)
+	return end
 }
 
-// held returns the largest number of blocks, up to end, of which the last is there.
-func (sc *scratch) held(parts, end int32, mask uint16) int32 {
+// unbroken returns the number of blocks, up to end, before the first that is missing.
+func (sc *scratch) unbroken(parts, end int32, mask uint16) int32 {
+	// From seen on, up to the first that is missing behind it, all are there.
+	seen, missing := end, end
 	for at := parts; at != none; at = sc.parts[at].before {
-		if p := &sc.parts[at]; p.start < end && p.mask&mask != 0 {
-			return min(p.end, end)
+		p := &sc.parts[at]
+		if p.mask&mask == 0 {
+			continue
 		}
+		if p.end < seen {
+			missing = p.end
+		}
+		seen = p.start
 	}
-	return 0
+	if seen > 0 {
+		return 0
+	}
+	return missing
 }
 
 // simple is the answer for a holder all of whose groups were met in one directory
@@ -208,7 +231,7 @@ func (sc *scratch) simple(from int32) (blocks int32, ok bool) {
 		before = blocks
 		for at := from; at != none; at = sc.memberOf(at).next {
 			if m := sc.memberOf(at); !m.full {
-				blocks = min(blocks, sc.lower(m.last, blocks, m.need, announcedMask))
+				blocks = min(blocks, sc.lower(&m.last, blocks, m.need, announcedMask))
 			}
 		}
 	}

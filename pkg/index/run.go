@@ -21,8 +21,9 @@ type run struct {
 	spans, sizes, link atomic.Uint64
 	// use says when and how often lookups and stores passed here: see order.
 	use atomic.Uint64
-	// parentHash is the hash of the block before the first one.
-	parentHash uint64
+	// above is a run from which this one descends, for one that has a parent, and the
+	// hash of the block before the first one for any other.
+	above uint64
 	// newer, older and listed are the run's place in the order of use.
 	newer, older  uint32
 	listed        uint32
@@ -110,8 +111,9 @@ type arena struct {
 	slots int
 	// beat goes on with every change: the clock of the order of use.
 	beat atomic.Uint32
-	// pieces is the working memory of one change.
+	// pieces and masks are the working memory of one change.
 	pieces []uint64
+	masks  []uint16
 }
 
 // bytes is the memory of everything that is in use.

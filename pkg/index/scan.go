@@ -142,14 +142,16 @@ const (
 // stays while anything continues it, so that the known blocks of a chain are an
 // unbroken prefix of it.
 func (sc *scratch) descend(d *directory, hashes []uint64) descent {
-	at, deepest, steady := d.deepest(hashes)
-	if !steady {
+	at, deepest, how := d.deepest(hashes)
+	switch {
+	case how == unsteady:
 		return disturbed
-	}
-	if at < 0 {
+	case how == elsewhere:
+		return misled
+	case at < 0:
 		return done
 	}
-	first := len(sc.steps)
+	first, met := len(sc.steps), len(sc.reaches)
 	for p, position := deepest, at; p.run != noRun; {
 		l, version, steady := d.glance(p.run)
 		hash, same := d.peek(place{p.run, 0})
@@ -168,56 +170,89 @@ func (sc *scratch) descend(d *directory, hashes []uint64) descent {
 		}
 	}
 	if at+1 < len(hashes) {
-		if _, known, steady := d.probe(hashes, at+1); known || !steady {
+		switch _, next := d.probe(hashes, at+1); next {
+		case known, unsteady:
 			return disturbed
+		case elsewhere:
+			sc.steps, sc.reaches = sc.steps[:first], sc.reaches[:met]
+			sc.nextTurn()
+			return misled
+		case unknown:
 		}
 	}
 	return done
 }
 
-// probe reports whether a block is known where a chain has it.
-func (d *directory) probe(hashes []uint64, i int) (p place, known, steady bool) {
+// probe is what the table knows of a block where a chain has it.
+type probe uint8
+
+const (
+	unknown probe = iota
+	known
+	// elsewhere: somebody told of it with a position that is not the chain's.
+	elsewhere
+	// unsteady: the writer was in the way.
+	unsteady
+)
+
+// climbs bounds the parents that a lookup follows to find out whether a run goes
+// back to the start of its chain. Runs know it of themselves, but for those that
+// were there before what they continue.
+const climbs = 64
+
+// probe looks for the i-th block of a chain.
+func (d *directory) probe(hashes []uint64, i int) (place, probe) {
 	p, found, steady := d.table.look(hashes[i])
-	if !found || !steady {
-		return p, false, steady
+	switch {
+	case !steady:
+		return p, unsteady
+	case !found:
+		return p, unknown
 	}
 	l, _, steady := d.glance(p.run)
-	if !steady || int(l.depth)+int(p.offset) != i {
-		return p, false, steady
+	if steady && int(l.depth)+int(p.offset) != i {
+		return p, elsewhere
 	}
-	for depth := l.depth + 1; !l.anchored && l.parent != noRun && l.depth < depth; {
-		depth = l.depth
-		if l, _, steady = d.glance(l.parent); !steady {
-			return p, false, false
+	for n := 0; steady && !l.anchored && l.parent != noRun; n++ {
+		if n == climbs {
+			return p, elsewhere
 		}
+		l, _, steady = d.glance(l.parent)
 	}
-	return p, l.anchored, true
+	switch {
+	case !steady:
+		return p, unsteady
+	case l.anchored:
+		return p, known
+	}
+	return p, unknown
 }
 
 // deepest bisects for the last block of a chain that is known, −1 for none. A
-// conversation's new turn misses near the end, so the search starts there.
-func (d *directory) deepest(hashes []uint64) (at int, best place, steady bool) {
-	known, unknown := -1, len(hashes)
+// conversation's new turn misses near the end, so the search starts there. It is
+// unsteady or elsewhere when a probe was.
+func (d *directory) deepest(hashes []uint64) (at int, best place, how probe) {
+	low, high := -1, len(hashes)
 	try := func(i int) bool {
-		p, ok, steady := d.probe(hashes, i)
-		if ok {
-			known, best = i, p
+		p, is := d.probe(hashes, i)
+		if how = is; is == known {
+			low, best = i, p
 		} else {
-			unknown = i
+			high = i
 		}
-		return steady
+		return is == known || is == unknown
 	}
-	for step := 1; known < 0 && unknown > 0; step *= 4 {
-		if !try(max(0, unknown-step)) {
-			return 0, place{}, false
-		}
-	}
-	for unknown-known > 1 && known >= 0 {
-		if !try((known + unknown) / 2) {
-			return 0, place{}, false
+	for step := 1; low < 0 && high > 0; step *= 4 {
+		if !try(max(0, high-step)) {
+			return 0, place{}, how
 		}
 	}
-	return known, best, true
+	for high-low > 1 && low >= 0 {
+		if !try((low + high) / 2) {
+			return 0, place{}, how
+		}
+	}
+	return low, best, known
 }
 
 // walk looks at every position. Groups that may skip blocks need it where chains

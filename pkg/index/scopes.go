@@ -42,6 +42,37 @@ func (p *published[K, V]) remove(k K) {
 	p.of.Store(&m)
 }
 
+// adapters are the families of a scheme by adapter: thousands, where each engine
+// loads its own. They are shared among several maps, so that another one costs little.
+type adapters struct {
+	shards [64]published[string, *family]
+}
+
+func (a *adapters) shard(name string) *published[string, *family] {
+	hash := uint32(2166136261) // FNV-1a
+	for i := range len(name) {
+		hash = (hash ^ uint32(name[i])) * 16777619
+	}
+	return &a.shards[hash%uint32(len(a.shards))]
+}
+
+func (a *adapters) get(name string) *family { return a.shard(name).get(name) }
+
+func (a *adapters) set(name string, f *family) { a.shard(name).set(name, f) }
+
+func (a *adapters) remove(name string) { a.shard(name).remove(name) }
+
+// all calls yield for every family.
+func (a *adapters) all(yield func(*family) bool) {
+	for i := range a.shards {
+		for _, f := range a.shards[i].all() {
+			if !yield(f) {
+				return
+			}
+		}
+	}
+}
+
 // publishedList is a slice that readers look into while its writer changes it.
 type publishedList[T any] struct{ of atomic.Pointer[[]T] }
 
@@ -89,7 +120,7 @@ type model struct {
 type scheme struct {
 	name     string
 	model    *model
-	families published[string, *family]
+	families adapters
 	// sessions are ordered by holder; unsure are those that have more than the
 	// index knows.
 	sessions, unsure publishedList[*Session]

@@ -95,3 +95,23 @@ func TestCountKids(t *testing.T) {
 		}
 	}
 }
+
+// TestTouchingAtTheEnd edits the last blocks that a run can have.
+func TestTouchingAtTheEnd(t *testing.T) {
+	a := &arena{}
+	r := a.run(a.newRun(1))
+	nothing := func(_, _, _, _ uint16) {}
+	for _, unit := range []uint32{6, 7} {
+		for offset := uint16(maxRun - 4); offset < maxRun; offset++ {
+			a.edit(r, edit{unit: unit, start: offset, end: offset + 1, mask: 1 << (offset % 2), on: true}, nothing)
+		}
+		a.edit(r, edit{unit: unit, start: maxRun - 2, end: maxRun, mask: 1, on: true}, nothing)
+	}
+	for _, unit := range []uint32{6, 7} {
+		for i, want := range []uint16{1, 2, 1, 3} {
+			if got := a.mask(r, unit, maxRun-4+uint16(i)); got != want {
+				t.Errorf("unit %d has %o of block %d, want %o", unit, got, maxRun-4+i, want)
+			}
+		}
+	}
+}

@@ -65,7 +65,7 @@ func touching(list []interval, unit uint32, start, end uint16) (low, high int) {
 	if low > 0 && unitOf(list[low-1]) == unit && endOf(list[low-1]) >= start {
 		low--
 	}
-	if end > offsetMask {
+	if end >= offsetMask {
 		return low, search(list, uint64(unit+1)<<unitShift)
 	}
 	return low, search(list, uint64(unit)<<unitShift|uint64(end+1)<<startShift)

@@ -162,7 +162,14 @@ func (sc *scratch) hits(f *family, unsure []*Session, dst []Hit) []Hit {
 		}
 		if r.member == none {
 			dst = dst[:len(dst)+1]
-			r.hit(s, size, &dst[len(dst)-1])
+			h, blocks := &dst[len(dst)-1], r.depth[1]
+			h.Session, h.Blocks, h.Inferred = s, blocks, false
+			h.Tiers[0], h.Tiers[1], h.Tiers[2] = blocks, 0, 0
+			h.Tokens = int32(min(int64(blocks)*int64(size), math.MaxInt32))
+			h.Exact = r.depth[2] == r.depth[0] && s.Exact()
+			if r.rest() {
+				r.complete(h)
+			}
 			if len(unsure) > 0 {
 				m, _ := sc.mark(s)
 				m.at = none
@@ -229,11 +236,11 @@ func (sc *scratch) hit(f *family, from int32, h *Hit) bool {
 	return likely > 0 || upper > 0
 }
 
-// hit is the rule of an engine with one full-attention group, which most have.
-func (r *reach) hit(s *Session, blockSize uint32, h *Hit) {
-	blocks := r.depth[1]
-	h.Session = s
-	h.Tokens, h.Blocks = int32(min(int64(blocks)*int64(blockSize), math.MaxInt32)), blocks
-	h.Tiers[0], h.Tiers[1], h.Tiers[2] = blocks-r.cold[0]-r.cold[1], r.cold[0], r.cold[1]
-	h.Exact, h.Inferred = r.depth[2] == r.depth[0] && s.Exact(), blocks > r.depth[0]
+// rest reports whether a unit has blocks outside T1 or that were not announced.
+func (r *reach) rest() bool { return r.cold[0]|r.cold[1] != 0 || r.depth[1] != r.depth[0] }
+
+// complete tells of them in the hit of an engine with one full-attention group.
+func (r *reach) complete(h *Hit) {
+	h.Tiers[0], h.Tiers[1], h.Tiers[2] = h.Blocks-r.cold[0]-r.cold[1], r.cold[0], r.cold[1]
+	h.Inferred = h.Blocks > r.depth[0]
 }

@@ -78,7 +78,7 @@ func (s single) start(ctx context.Context, p *peer, reply func(*pb.LookupRouteRe
 	if lane := p.lane.Load(); lane != nil && s.request.GetPromptText() == "" {
 		taken := lane.ask(s.request, func(response *pb.LookupRouteResponse, err error) {
 			if err != nil {
-				// The lane is gone, not the replica.
+				// The lane is gone, and perhaps not the replica.
 				go s.call(ctx, p, reply)
 				return
 			}

@@ -29,7 +29,10 @@ SPDX-License-Identifier: Apache-2.0
 //
 // Lookups of ordinary size share one stream per connection, which costs client and
 // server together about half of what a call of its own does. Large ones, those
-// with text, and all of them while there is no stream, are calls of their own.
+// with text, and all of them while there is no stream, are calls of their own. So
+// are those on a stream that stands still for half of [Options.Timeout], or on which
+// answers and lookups do not match: it is given up, and they are asked again in the
+// time that is left.
 //
 // Token ids can be hashed here ([Query.BlockSize]); then they do not leave the
 // router, and a prompt costs half a byte per token on the wire. Whoever does not

@@ -82,11 +82,16 @@ type fakeIndex struct {
 	answer atomic.Pointer[answerFunc]
 	// streams is false for an index that does not know LookupRouteStream.
 	streams atomic.Bool
+	// serve, when it is set, is what LookupRouteStream does instead of answering.
+	serve atomic.Pointer[func(lookupStream) error]
 	// calls and streamed count lookups by how they came.
 	calls, streamed, batches atomic.Int64
 
 	server *grpc.Server
 }
+
+// lookupStream is a stream of lookups as an index sees it.
+type lookupStream = grpc.BidiStreamingServer[pb.LookupRouteRequest, pb.LookupRouteResponse]
 
 type answerFunc func(ctx context.Context, request *pb.LookupRouteRequest) (*pb.LookupRouteResponse, error)
 
@@ -197,9 +202,12 @@ func (f *fakeIndex) LookupRoutes(ctx context.Context, request *pb.LookupRoutesRe
 }
 
 // LookupRouteStream implements pb.InferenceCacheServer.
-func (f *fakeIndex) LookupRouteStream(stream grpc.BidiStreamingServer[pb.LookupRouteRequest, pb.LookupRouteResponse]) error {
+func (f *fakeIndex) LookupRouteStream(stream lookupStream) error {
 	if !f.streams.Load() {
 		return status.Error(codes.Unimplemented, "no streams here")
+	}
+	if serve := f.serve.Load(); serve != nil {
+		return (*serve)(stream)
 	}
 	for {
 		request, err := stream.Recv()

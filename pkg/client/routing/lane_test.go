@@ -181,53 +181,6 @@ func TestLaneBounds(t *testing.T) {
 	}
 }
 
-// oneStream is a connection of which only the stream of lookups is used.
-type oneStream struct {
-	pb.InferenceCacheClient
-	stream grpc.BidiStreamingClient[pb.LookupRouteRequest, pb.LookupRouteResponse]
-}
-
-// LookupRouteStream implements pb.InferenceCacheClient.
-func (o oneStream) LookupRouteStream(context.Context, ...grpc.CallOption) (grpc.BidiStreamingClient[pb.LookupRouteRequest, pb.LookupRouteResponse], error) {
-	return o.stream, nil
-}
-
-// scripted is a stream that answers what it is given.
-type scripted struct {
-	grpc.ClientStream
-	answers chan *pb.LookupRouteResponse
-	sent    atomic.Int64
-}
-
-// Send implements grpc.BidiStreamingClient.
-func (s *scripted) Send(*pb.LookupRouteRequest) error { s.sent.Add(1); return nil }
-
-// CloseSend implements grpc.ClientStream.
-func (s *scripted) CloseSend() error { return nil }
-
-// Recv implements grpc.BidiStreamingClient.
-func (s *scripted) Recv() (*pb.LookupRouteResponse, error) {
-	if answer, more := <-s.answers; more {
-		return answer, nil
-	}
-	return nil, errLane
-}
-
-// TestUnaskedAnswer holds that a stream on which answers and lookups do not match
-// ends at once, and its answers reach nobody.
-func TestUnaskedAnswer(t *testing.T) {
-	stream := &scripted{answers: make(chan *pb.LookupRouteResponse, 1)}
-	lane, err := openLane(t.Context(), oneStream{stream: stream})
-	if err != nil {
-		t.Fatal(err)
-	}
-	stream.answers <- &pb.LookupRouteResponse{}
-	await(t, "the end of the stream", lane.over)
-	if lane.ask(&pb.LookupRouteRequest{ModelId: "llama"}, nil) || stream.sent.Load() != 0 {
-		t.Error("the stream takes lookups")
-	}
-}
-
 // TestLanePace holds that an index without streams is asked for one ever more
 // rarely.
 func TestLanePace(t *testing.T) {

@@ -56,12 +56,13 @@ func (c *Client) Close() { c.close() }
 // whichever is first. It never fails: an answer without a hint means to route as
 // if there were no index.
 func (c *Client) Lookup(ctx context.Context, query Query) Answer {
+	// Hashing the prompt is part of the time.
+	ctx, cancel := context.WithTimeout(ctx, c.options.Timeout)
+	defer cancel()
 	request, err := query.request()
 	if err != nil {
 		return failed(err)
 	}
-	ctx, cancel := context.WithTimeout(ctx, c.options.Timeout)
-	defer cancel()
 	response, err := race(ctx, c, single{request})
 	if err != nil {
 		return failed(err)

@@ -38,8 +38,9 @@ SPDX-License-Identifier: Apache-2.0
 // lookup bisects for the deepest one, climbs from run to run to the start, and
 // reads who holds each run: intervals of blocks by unit (a holder's group), not
 // single blocks. Its cost is a logarithm of the prompt's length plus the intervals
-// of the runs on its way. Only where a directory has groups that may skip blocks
-// and also chains whose start is unknown does it look at every position.
+// of the runs on its way. It looks at every position only where a directory has
+// groups that may skip blocks and also chains whose start is unknown, or where
+// somebody told a false position of one of the prompt's blocks.
 //
 // Hashes, runs and intervals lie in pools without pointers; the table that finds
 // a hash has 8 bytes a slot and grows by splitting small segments. A holder
@@ -65,7 +66,8 @@ SPDX-License-Identifier: Apache-2.0
 // tenant's runs take turns, those that were used longest ago (LRU) or least often
 // (LFU) first; one that was used since its last turn is passed over. What exceeds
 // Options.Memory, a tenant's MaxBlocks or its TTL leaves from the ends of the runs
-// whose turn it is, a bounded number of blocks with each change or call of Expire.
+// whose turn it is: with each change as many blocks as it brought and a bounded
+// number more, and a bounded number with each call of Expire.
 // What continues a block goes before it, so what is left is always a prefix. A
 // holder of something forgotten is Degraded, its hits are bounds, and it is in
 // every answer of its model until it clears its cache, restarts or sends a snapshot

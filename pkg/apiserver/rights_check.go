@@ -23,8 +23,7 @@ import (
 	"k8s.io/utils/clock"
 )
 
-// rightsCheckName is the check's name below /readyz. The library withholds the
-// reasons of checks on /readyz itself; /readyz/rights answers with the text.
+// rightsCheckName is the check's name on /readyz and below it.
 const rightsCheckName = "rights"
 
 // How long after a refusal the rights are looked at again: at first soon, because

@@ -49,15 +49,15 @@ func (l *lines) get() []string {
 	return append([]string(nil), l.all...)
 }
 
-// readiness returns the answer of the check of rights.
-func readiness(ctx context.Context, t *testing.T, address string) (int, string, error) {
+// readiness returns the answer of a page about readiness.
+func readiness(ctx context.Context, t *testing.T, address, page string) (int, string, error) {
 	t.Helper()
 	c, err := rest.HTTPClientFor(clusterConfig(address, "admin"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer c.CloseIdleConnections()
-	r, err := http.NewRequestWithContext(ctx, http.MethodGet, "https://"+address+"/readyz/rights", nil)
+	r, err := http.NewRequestWithContext(ctx, http.MethodGet, "https://"+address+page, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -88,13 +88,15 @@ func TestMissingRights(t *testing.T) {
 		"add to the rules of its ClusterRole: [{apiGroups: [''], resources: [resourcequotas], verbs: [list, watch]}, " +
 		"{apiGroups: [''], resources: [resourcequotas/status], verbs: [update]}, " +
 		"{apiGroups: [flowcontrol.apiserver.k8s.io], resources: [flowschemas/status], verbs: [patch]}]"
-	mustSucceedSoon(t, func(ctx context.Context) error {
-		status, body, err := readiness(ctx, t, address)
-		if err == nil && (status != http.StatusInternalServerError || !strings.Contains(body, want)) {
-			t.Fatalf("readiness is %d: %s\nwant %s", status, body, want)
-		}
-		return err
-	})
+	for _, page := range []string{"/readyz/rights", "/readyz", "/readyz?verbose"} {
+		mustSucceedSoon(t, func(ctx context.Context) error {
+			status, body, err := readiness(ctx, t, address, page)
+			if err == nil && (status != http.StatusInternalServerError || !strings.Contains(body, want)) {
+				t.Fatalf("%s is %d: %s\nwant %s", page, status, body, want)
+			}
+			return err
+		})
+	}
 	select {
 	case <-ready:
 		t.Error("the server says that it is ready")
@@ -110,7 +112,7 @@ func TestMissingRights(t *testing.T) {
 	case <-time.After(2 * time.Minute):
 		t.Fatal("the server is not ready after its rights were granted")
 	}
-	if status, body, err := readiness(t.Context(), t, address); err != nil || status != http.StatusOK {
+	if status, body, err := readiness(t.Context(), t, address, "/readyz"); err != nil || status != http.StatusOK {
 		t.Errorf("readiness is %d, error %v: %s", status, err, body)
 	}
 	if got := log.get(); len(got) != 2 || !strings.Contains(got[1], "has all rights") {

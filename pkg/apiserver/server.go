@@ -52,6 +52,7 @@ type Server struct {
 
 // New installs the group and returns a server that is ready to run.
 func (c CompletedConfig) New(ctx context.Context) (*Server, error) {
+	c.generic.BuildHandlerChainFunc = explainReadyz(c.generic.BuildHandlerChainFunc, c.extra.openChecks())
 	generic, err := c.generic.New(serverName, genericapiserver.NewEmptyDelegate())
 	if err != nil {
 		return nil, fmt.Errorf("make generic API server: %w", err)
@@ -71,11 +72,11 @@ func (c CompletedConfig) New(ctx context.Context) (*Server, error) {
 	if err := generic.AddPostStartHook("inference-cache-grpc", s.startGRPC); err != nil {
 		return nil, fmt.Errorf("add hook: %w", err)
 	}
+	if err := generic.AddReadyzChecks(c.extra.openChecks()...); err != nil {
+		return nil, fmt.Errorf("add readiness check: %w", err)
+	}
 	if c.extra.Rights == nil {
 		return s, nil
-	}
-	if err := generic.AddReadyzChecks(c.extra.Rights); err != nil {
-		return nil, fmt.Errorf("add readiness check: %w", err)
 	}
 	if err := generic.AddPostStartHook("inference-cache-rights", s.askForRights); err != nil {
 		return nil, fmt.Errorf("add hook: %w", err)
@@ -175,7 +176,7 @@ func (s *Server) WaitReady(ctx context.Context) error {
 		return fmt.Errorf("make loopback client: %w", err)
 	}
 	defer client.CloseIdleConnections()
-	url := s.Generic.LoopbackClientConfig.Host + "/readyz"
+	url := s.Generic.LoopbackClientConfig.Host + readyzPath
 	return wait.PollUntilContextCancel(ctx, readyPoll, true, func(ctx context.Context) (bool, error) {
 		request, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
 		if err != nil {

@@ -64,12 +64,26 @@ type Config struct {
 	// with status 1.
 	Fatal func(err error)
 
+	// OnSpace, when set, is told when the quota is used up and when there is room
+	// again, after it was logged. A start under an alarm tells it as well. The calls
+	// come one after the other, and must return soon: space is not looked after
+	// meanwhile.
+	OnSpace func(Space)
+
 	// readyPatience bounds the start once etcd has read its files; 0 means
 	// defaultReadyPatience. For tests only.
 	readyPatience time.Duration
 
 	// passive is for a server that is started to be read: it cleans up nothing.
 	passive bool
+}
+
+// Space is what there is of the quota when the alarm about it changes.
+type Space struct {
+	// Exhausted says that writes are refused; false, that they are taken again.
+	Exhausted bool
+	// Bytes is the size of the database, QuotaBytes its bound.
+	Bytes, QuotaBytes int64
 }
 
 // validate returns every problem of the configuration at once.

@@ -42,9 +42,8 @@ func unlessCopying(err error) error {
 	return err
 }
 
-// keepUp looks after the running server until ctx ends.
-func (s *Server) keepUp(ctx context.Context) {
-	u := newUpkeep(s)
+// run looks after the running server until ctx ends.
+func (u *upkeep) run(ctx context.Context) {
 	tick := time.NewTicker(lookInterval)
 	defer tick.Stop()
 	for {
@@ -93,6 +92,9 @@ func (u *upkeep) look(ctx context.Context, now time.Time) {
 			u.logAlarm(kind)
 		case !raised && u.known[kind]:
 			u.log.Info("Alarm of embedded etcd is over", "alarm", kind.String())
+			if kind == pb.AlarmType_NOSPACE {
+				u.tellSpace(false)
+			}
 		}
 		u.known[kind] = raised
 	}
@@ -158,8 +160,16 @@ func (s *Server) logAlarm(kind pb.AlarmType) {
 		s.log.Error(nil, "Embedded etcd has used up its quota: writes are refused, reads and deletions go on; "+
 			"old versions are cleaned up now, if that is not enough delete objects, or raise --embedded-etcd-quota-bytes and restart",
 			"quotaBytes", s.cfg.QuotaBytes, "bytes", s.etcd.Server.Backend().Size(), "dir", s.cfg.Dir)
+		s.tellSpace(true)
 		return
 	}
 	s.log.Error(nil, "Embedded etcd reports damaged data: writes are refused; restore a snapshot",
 		"alarm", kind.String(), "dir", s.cfg.Dir)
+}
+
+// tellSpace passes on that the space alarm was raised, or is over.
+func (s *Server) tellSpace(exhausted bool) {
+	if s.cfg.OnSpace != nil {
+		s.cfg.OnSpace(Space{Exhausted: exhausted, Bytes: s.etcd.Server.Backend().Size(), QuotaBytes: s.cfg.QuotaBytes})
+	}
 }

@@ -136,7 +136,8 @@ func (s *Server) start(ctx context.Context) error {
 	// The monitor ends with Close, not with the context of the start.
 	mctx, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	s.stopMonitor = cancel
-	s.monitor.Go(func() { s.keepUp(mctx) })
+	u := newUpkeep(s)
+	s.monitor.Go(func() { u.run(mctx) })
 	return nil
 }
 

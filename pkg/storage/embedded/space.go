@@ -75,6 +75,7 @@ func (s *Server) regain(ctx context.Context) (lifted bool, err error) {
 		return false, fmt.Errorf("lift space alarm: %w", err)
 	}
 	s.log.Info("Lifted the space alarm of embedded etcd, writes go on", "bytes", be.Size(), "quotaBytes", s.cfg.QuotaBytes)
+	s.tellSpace(false)
 	return true, nil
 }
 

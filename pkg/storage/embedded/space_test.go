@@ -9,12 +9,15 @@ import (
 	"errors"
 	"io"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
 	"github.com/go-logr/logr/testr"
+	"github.com/google/go-cmp/cmp"
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/testutil"
 	"go.etcd.io/etcd/api/v3/v3rpc/rpctypes"
@@ -65,6 +68,41 @@ func alarmMetric(t *testing.T, s *Server) float64 {
 	return testutil.ToFloat64(s.collectors()[0])
 }
 
+// told collects what a server says about its space.
+type told struct {
+	mu  sync.Mutex
+	all []Space
+}
+
+func (l *told) add(s Space) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.all = append(l.all, s)
+}
+
+// check fails if something else was told than that the space is exhausted and that
+// it came back, in the given order.
+func (l *told) check(t *testing.T, quota int64, exhausted ...bool) {
+	t.Helper()
+	var all []Space
+	eventually(t, "all is told", func() bool {
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		all = slices.Clone(l.all)
+		return len(all) >= len(exhausted)
+	})
+	var got []bool
+	for _, space := range all {
+		got = append(got, space.Exhausted)
+		if space.QuotaBytes != quota || space.Bytes <= 0 {
+			t.Errorf("told of %d bytes of a quota of %d, want some of %d", space.Bytes, space.QuotaBytes, quota)
+		}
+	}
+	if diff := cmp.Diff(exhausted, got); diff != "" {
+		t.Errorf("told of other changes (-want +got):\n%s", diff)
+	}
+}
+
 // TestHistoryFillsQuota shows that a server heals itself when old versions fill its
 // quota.
 func TestHistoryFillsQuota(t *testing.T) {
@@ -81,7 +119,10 @@ func TestHistoryFillsQuota(t *testing.T) {
 // when the user deletes something.
 func TestObjectsFillQuota(t *testing.T) {
 	reg := prometheus.NewPedanticRegistry()
-	s := start(t, Config{Dir: filepath.Join(t.TempDir(), "data"), QuotaBytes: 4 << 20, UnsafeNoFsync: true, Logger: testr.New(t), Registerer: reg})
+	said := &told{}
+	s := start(t, Config{
+		Dir: filepath.Join(t.TempDir(), "data"), QuotaBytes: 4 << 20, UnsafeNoFsync: true, Logger: testr.New(t), Registerer: reg, OnSpace: said.add,
+	})
 	c := dial(t, s)
 	fill(t, c, 2000)
 	if got := alarmMetric(t, s); got != 1 {
@@ -103,6 +144,33 @@ func TestObjectsFillQuota(t *testing.T) {
 	eventually(t, "writes go on", func() bool { return writable(t, c) })
 	if got := alarmMetric(t, s); got != 0 {
 		t.Errorf("metric of the alarm is %v after it was lifted", got)
+	}
+	said.check(t, 4<<20, true, false)
+}
+
+// TestStartUnderAlarm shows that a start tells of an alarm that is still on, and of
+// the end of one.
+func TestStartUnderAlarm(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "data")
+	runs := []struct {
+		name  string
+		quota int64
+		want  []bool
+	}{
+		{name: "used up", quota: 4 << 20, want: []bool{true}},
+		{name: "still used up", quota: 4 << 20, want: []bool{true}},
+		{name: "raised", quota: 16 << 20, want: []bool{false}},
+		{name: "nothing new", quota: 16 << 20},
+	}
+	for i, r := range runs {
+		t.Run(r.name, func(t *testing.T) {
+			said := &told{}
+			s := start(t, Config{Dir: dir, QuotaBytes: r.quota, UnsafeNoFsync: true, Logger: testr.New(t), OnSpace: said.add})
+			if i == 0 {
+				fill(t, dial(t, s), 2000)
+			}
+			said.check(t, r.quota, r.want...)
+		})
 	}
 }
 

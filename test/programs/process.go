@@ -15,6 +15,7 @@ import (
 	"runtime"
 	"strings"
 	"sync"
+	"syscall"
 
 	"inferencecache.io/inference-cache/test/captures"
 )
@@ -139,6 +140,30 @@ func (p *Process) Kill() error {
 	<-p.ended
 	if early {
 		return errors.Join(fmt.Errorf("the program ended before it was killed (%s); see %s", p.cmd.ProcessState, p.log.Name()), err)
+	}
+	return err
+}
+
+// Terminate asks the program to end, with SIGTERM, and waits until it has. One
+// that does not end before ctx does is killed, which is an error, and so is a
+// program that says it failed or has ended before.
+func (p *Process) Terminate(ctx context.Context) error {
+	select {
+	case <-p.ended:
+		return errors.Join(fmt.Errorf("the program ended before it was stopped (%s); see %s", p.cmd.ProcessState, p.log.Name()), p.log.Close())
+	default:
+	}
+	if err := p.cmd.Process.Signal(syscall.SIGTERM); err != nil && !errors.Is(err, os.ErrProcessDone) {
+		return fmt.Errorf("stop process %d: %w", p.ID(), err)
+	}
+	select {
+	case <-p.ended:
+	case <-ctx.Done():
+		return errors.Join(fmt.Errorf("stop process %d: %w; see %s", p.ID(), context.Cause(ctx), p.log.Name()), p.Kill())
+	}
+	err := p.log.Close()
+	if !p.cmd.ProcessState.Success() {
+		err = errors.Join(fmt.Errorf("the program ended with %s; see %s", p.cmd.ProcessState, p.log.Name()), err)
 	}
 	return err
 }

@@ -6,90 +6,82 @@ SPDX-License-Identifier: Apache-2.0
 package aggregated
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
+	"encoding/base64"
 	"fmt"
 	"os"
 	"os/exec"
-	"strconv"
-
-	corev1 "k8s.io/api/core/v1"
-	rbacv1 "k8s.io/api/rbac/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	apiregistrationv1 "k8s.io/kube-aggregator/pkg/apis/apiregistration/v1"
-	"k8s.io/utils/ptr"
-
-	"inferencecache.io/inference-cache/pkg/apis/inferencecache/v1alpha1"
-	"inferencecache.io/inference-cache/pkg/apiserver"
+	"path/filepath"
+	"strings"
 )
 
-// kubectl runs the program against the cluster as its administrator.
-func (i *Installation) kubectl(ctx context.Context, args ...string) error {
-	cmd := exec.CommandContext(ctx, i.options.Kubectl, append([]string{"--kubeconfig=" + i.options.Cluster.Kubeconfig()}, args...)...)
-	if output, err := cmd.CombinedOutput(); err != nil {
-		return fmt.Errorf("kubectl %q: %w\n%s", args, err, output)
-	}
-	return nil
-}
+// base is what is applied before the servers run. The processes stand for the
+// workload, and a name of loopback for its addresses, which cannot be endpoints.
+const base = `
+resources: [artifacts/base]
+patches:
+- patch: |
+    $patch: delete
+    apiVersion: apps/v1
+    kind: StatefulSet
+    metadata: {name: inference-cache-apiserver, namespace: inference-cache-system}
+- target: {kind: Service, name: inference-cache-apiserver}
+  patch: |
+    - {op: replace, path: /spec, value: {type: ExternalName, externalName: localhost}}
+`
 
-// Apply applies everything but the APIService and the workload, which the
-// processes stand for.
-func (i *Installation) Apply(ctx context.Context) error {
-	rights := apiserver.ClusterRights()
-	subjects := []rbacv1.Subject{{Kind: rbacv1.ServiceAccountKind, Name: Name, Namespace: Namespace}}
-	return i.apply(ctx, "base.json",
-		&corev1.Namespace{TypeMeta: kind("v1", "Namespace"), ObjectMeta: metav1.ObjectMeta{Name: Namespace}},
-		&corev1.ServiceAccount{TypeMeta: kind("v1", "ServiceAccount"), ObjectMeta: metav1.ObjectMeta{Name: Name, Namespace: Namespace}},
-		&corev1.Service{
-			TypeMeta: kind("v1", "Service"), ObjectMeta: metav1.ObjectMeta{Name: Name, Namespace: Namespace},
-			Spec: corev1.ServiceSpec{Type: corev1.ServiceTypeExternalName, ExternalName: "localhost"},
-		},
-		&rbacv1.ClusterRole{TypeMeta: kind("rbac.authorization.k8s.io/v1", "ClusterRole"), ObjectMeta: metav1.ObjectMeta{Name: Name}, Rules: apiserver.Rules("", rights)},
-		&rbacv1.ClusterRoleBinding{
-			TypeMeta: kind("rbac.authorization.k8s.io/v1", "ClusterRoleBinding"), ObjectMeta: metav1.ObjectMeta{Name: Name},
-			RoleRef: rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: Name}, Subjects: subjects,
-		},
-		&rbacv1.Role{
-			TypeMeta: kind("rbac.authorization.k8s.io/v1", "Role"), ObjectMeta: metav1.ObjectMeta{Name: Name, Namespace: metav1.NamespaceSystem},
-			Rules: apiserver.Rules(metav1.NamespaceSystem, rights),
-		},
-		&rbacv1.RoleBinding{
-			TypeMeta: kind("rbac.authorization.k8s.io/v1", "RoleBinding"), ObjectMeta: metav1.ObjectMeta{Name: Name, Namespace: metav1.NamespaceSystem},
-			RoleRef: rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "Role", Name: Name}, Subjects: subjects,
-		},
-	)
-}
+// registration is what is applied when they are ready.
+const registration = `
+resources: [artifacts/apiservice]
+patches:
+- target: {kind: APIService, name: v1alpha1.inferencecache.io}
+  patch: |
+    - {op: replace, path: /spec/service/port, value: %s}
+`
 
-// Register applies the APIService.
+// bundle belongs to it if the servers do not make their certificates.
+const bundle = `    - {op: add, path: /spec/caBundle, value: %s}
+`
+
+// Apply applies the manifests but for the APIService and the workload.
+func (i *Installation) Apply(ctx context.Context) error { return i.apply(ctx, "base", base) }
+
+// Register applies the APIService, at the port of the servers.
 func (i *Installation) Register(ctx context.Context) error {
-	number, err := strconv.ParseInt(i.Port(), 10, 32)
+	manifest := fmt.Sprintf(registration, i.Port())
+	if i.options.GivenCertificate {
+		manifest += fmt.Sprintf(bundle, base64.StdEncoding.EncodeToString(i.authority))
+	}
+	return i.apply(ctx, "apiservice", manifest)
+}
+
+// apply has kubectl apply a kustomization of the repository's manifests, as a user
+// would make one.
+func (i *Installation) apply(ctx context.Context, name, kustomization string) error {
+	root, err := repository()
 	if err != nil {
 		return err
 	}
-	return i.apply(ctx, "apiservice.json", &apiregistrationv1.APIService{
-		TypeMeta: kind("apiregistration.k8s.io/v1", "APIService"), ObjectMeta: metav1.ObjectMeta{Name: APIService},
-		Spec: apiregistrationv1.APIServiceSpec{
-			Group: v1alpha1.GroupName, Version: v1alpha1.SchemeGroupVersion.Version, GroupPriorityMinimum: 1000, VersionPriority: 10,
-			Service:  &apiregistrationv1.ServiceReference{Namespace: Namespace, Name: Name, Port: ptr.To(int32(number))},
-			CABundle: i.authority,
-		},
-	})
-}
-
-func kind(version, kind string) metav1.TypeMeta {
-	return metav1.TypeMeta{APIVersion: version, Kind: kind}
-}
-
-func (i *Installation) apply(ctx context.Context, name string, objects ...any) error {
-	var content bytes.Buffer
-	for _, o := range objects {
-		if err := json.NewEncoder(&content).Encode(o); err != nil {
-			return err
-		}
-	}
-	if err := os.WriteFile(i.path(name), content.Bytes(), 0o600); err != nil {
+	dir, err := filepath.EvalSymlinks(i.options.Dir)
+	if err != nil {
 		return err
 	}
-	return i.kubectl(ctx, "apply", "--server-side", "-f", i.path(name))
+	dir = filepath.Join(dir, "manifests", name)
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return err
+	}
+	// kustomize takes no absolute paths.
+	relative, err := filepath.Rel(dir, root)
+	if err != nil {
+		return err
+	}
+	kustomization = strings.Replace(kustomization, "[artifacts/", "["+relative+"/artifacts/", 1)
+	if err := os.WriteFile(filepath.Join(dir, "kustomization.yaml"), []byte(kustomization), 0o600); err != nil {
+		return err
+	}
+	cmd := exec.CommandContext(ctx, i.options.Kubectl, "--kubeconfig="+i.options.Cluster.Kubeconfig(), "apply", "--server-side", "--kustomize="+dir)
+	if output, err := cmd.CombinedOutput(); err != nil {
+		return fmt.Errorf("apply the manifests of %s: %w\n%s", name, err, output)
+	}
+	return nil
 }

@@ -111,8 +111,11 @@ func Kubectl(ctx context.Context) (string, error) {
 	return program, nil
 }
 
-// repository is the top of the source tree.
+// repository is the top of the source tree, without symbolic links.
 func repository() (string, error) {
 	recordings, err := captures.Root()
-	return filepath.Dir(filepath.Dir(recordings)), err
+	if err != nil {
+		return "", err
+	}
+	return filepath.EvalSymlinks(filepath.Dir(filepath.Dir(recordings)))
 }

@@ -13,6 +13,8 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+
+	"inferencecache.io/inference-cache/test/programs"
 )
 
 // base is what is applied before the servers run. The processes stand for the
@@ -58,7 +60,7 @@ func (i *Installation) Register(ctx context.Context) error {
 // apply has kubectl apply a kustomization of the repository's manifests, as a user
 // would make one.
 func (i *Installation) apply(ctx context.Context, name, kustomization string) error {
-	root, err := repository()
+	root, err := programs.Repository()
 	if err != nil {
 		return err
 	}

@@ -7,21 +7,15 @@ package aggregated
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"os"
-	"os/exec"
 	"path/filepath"
 
-	"inferencecache.io/inference-cache/test/captures"
 	"inferencecache.io/inference-cache/test/controlplane"
 	"inferencecache.io/inference-cache/test/programs"
 )
-
-// kubectlVersion is the release that transcripts of kubectl are of.
-const kubectlVersion = "v1.37.2"
 
 // Environment is what Run gives to tests.
 type Environment struct {
@@ -55,7 +49,7 @@ func run(tests func(*Environment) int, built string, options Options, nodes int)
 	if err != nil {
 		return 0, err
 	}
-	kubectl, err := Kubectl(ctx)
+	kubectl, err := programs.Kubectl(ctx)
 	if err != nil {
 		return 0, err
 	}
@@ -81,41 +75,4 @@ func run(tests func(*Environment) int, built string, options Options, nodes int)
 		_, err = io.WriteString(os.Stderr, installation.Logs())
 	}
 	return code, err
-}
-
-// Kubectl returns the path of the kubectl that tests use: what the environment
-// variable KUBECTL names, or what make has built. One of another release is an
-// error, because transcripts would differ.
-func Kubectl(ctx context.Context) (string, error) {
-	program := os.Getenv("KUBECTL")
-	if program == "" {
-		root, err := repository()
-		if err != nil {
-			return "", err
-		}
-		program = filepath.Join(root, "bin", "kubectl")
-	}
-	output, err := exec.CommandContext(ctx, program, "version", "--client", "-o", "json").Output()
-	if err != nil {
-		return "", fmt.Errorf("no usable kubectl, run make bin/kubectl: %w", err)
-	}
-	var version struct {
-		ClientVersion struct{ GitVersion string }
-	}
-	if err := json.Unmarshal(output, &version); err != nil {
-		return "", fmt.Errorf("ask kubectl for its version: %w", err)
-	}
-	if got := version.ClientVersion.GitVersion; got != kubectlVersion {
-		return "", fmt.Errorf("%s is kubectl %s and tests need %s, run make bin/kubectl", program, got, kubectlVersion)
-	}
-	return program, nil
-}
-
-// repository is the top of the source tree, without symbolic links.
-func repository() (string, error) {
-	recordings, err := captures.Root()
-	if err != nil {
-		return "", err
-	}
-	return filepath.EvalSymlinks(filepath.Dir(filepath.Dir(recordings)))
 }

@@ -16,8 +16,6 @@ import (
 	"strings"
 	"sync"
 	"syscall"
-
-	"inferencecache.io/inference-cache/test/captures"
 )
 
 // Programs of this module that tests run.
@@ -29,13 +27,13 @@ const (
 // Build compiles the named programs of cmd/ into a directory, each to a file of
 // its name.
 func Build(ctx context.Context, dir string, names ...string) error {
-	recordings, err := captures.Root()
+	root, err := Repository()
 	if err != nil {
 		return err
 	}
 	for _, name := range names {
 		cmd := exec.CommandContext(ctx, "go", "build", "-buildvcs=false", "-o", filepath.Join(dir, name), "./cmd/"+name)
-		cmd.Dir = filepath.Dir(filepath.Dir(recordings))
+		cmd.Dir = root
 		if output, err := cmd.CombinedOutput(); err != nil {
 			return fmt.Errorf("build %s: %w\n%s", name, err, output)
 		}

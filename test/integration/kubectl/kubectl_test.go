@@ -9,72 +9,59 @@ package kubectl
 
 import (
 	"context"
-	"encoding/json"
-	"os"
-	"os/exec"
-	"path/filepath"
 	"testing"
 
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/credentials"
+
 	"inferencecache.io/inference-cache/pkg/apiserver/apiservertest"
+	"inferencecache.io/inference-cache/test/programs"
+	"inferencecache.io/inference-cache/test/transcript"
 )
 
-// wantVersion is the release that the transcripts were written with.
-const wantVersion = "v1.37.2"
-
-// kubectl is a program together with the server that it talks to.
+// kubectl is a user's shell together with the server that it talks to.
 type kubectl struct {
-	program string
-	server  *apiservertest.Server
+	transcript.Shell
+	server *apiservertest.Server
 }
 
-// newKubectl starts a server and finds the program: the one that the environment
-// variable KUBECTL names, or else the one that make has built.
+// newKubectl starts a server and gives a user of it the program, the kubeconfig
+// and an empty home.
 func newKubectl(t *testing.T) *kubectl {
 	t.Helper()
-	program := os.Getenv("KUBECTL")
-	if program == "" {
-		program = filepath.Join("..", "..", "..", "bin", "kubectl")
-	}
-	program, err := filepath.Abs(program)
+	program, err := programs.Kubectl(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
-	output, err := exec.CommandContext(t.Context(), program, "version", "--client", "-o", "json").Output()
-	if err != nil {
-		t.Fatalf("no usable kubectl, run `make bin/kubectl`: %v", err)
+	server := apiservertest.Start(t)
+	return &kubectl{
+		Shell:  transcript.Shell{Dir: "testdata", Kubectl: program, Kubeconfig: server.Kubeconfig, Home: t.TempDir()},
+		server: server,
 	}
-	var version struct {
-		ClientVersion struct{ GitVersion string }
-	}
-	if err := json.Unmarshal(output, &version); err != nil {
-		t.Fatal(err)
-	}
-	if got := version.ClientVersion.GitVersion; got != wantVersion {
-		t.Fatalf("%s is kubectl %s and the transcripts are of %s, run `make bin/kubectl`", program, got, wantVersion)
-	}
-	return &kubectl{program: program, server: apiservertest.Start(t)}
 }
 
-// env returns the environment of a user: the kubeconfig of the server, an empty
-// home and the program first on the path.
-func (k *kubectl) env(t *testing.T) []string {
+// bearer sends a token with every call.
+type bearer string
+
+// GetRequestMetadata implements credentials.PerRPCCredentials.
+func (b bearer) GetRequestMetadata(context.Context, ...string) (map[string]string, error) {
+	return map[string]string{"authorization": "Bearer " + string(b)}, nil
+}
+
+// RequireTransportSecurity implements credentials.PerRPCCredentials.
+func (bearer) RequireTransportSecurity() bool { return true }
+
+// startEngine reports the engine of the transcripts. It lives until the test ends.
+func (k *kubectl) startEngine(t *testing.T) error {
 	t.Helper()
-	home := t.TempDir()
-	return []string{
-		"HOME=" + home,
-		"TMPDIR=" + home,
-		"KUBECONFIG=" + k.server.Kubeconfig,
-		"PATH=" + filepath.Dir(k.program) + string(os.PathListSeparator) + os.Getenv("PATH"),
-		"LC_ALL=C",
-		"TZ=UTC",
+	trust, err := credentials.NewClientTLSFromFile(k.server.CAFile, "")
+	if err != nil {
+		return err
 	}
-}
-
-// command returns a shell command line in the environment env. It works in
-// testdata, where the manifests are.
-func command(ctx context.Context, env []string, line string) *exec.Cmd {
-	cmd := exec.CommandContext(ctx, "sh", "-c", line)
-	cmd.Dir = "testdata"
-	cmd.Env = env
-	return cmd
+	conn, err := grpc.NewClient(k.server.GRPCAddr, grpc.WithTransportCredentials(trust), grpc.WithPerRPCCredentials(bearer(k.server.Token)))
+	if err != nil {
+		return err
+	}
+	t.Cleanup(func() { _ = conn.Close() })
+	return transcript.ReportEngine(t.Context(), conn)
 }

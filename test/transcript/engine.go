@@ -1,66 +1,47 @@
-//go:build integration
-
 /*
 Copyright 2026 The inference-cache Authors.
 SPDX-License-Identifier: Apache-2.0
 */
 
-package kubectl
+package transcript
 
 import (
 	"context"
-	"testing"
+	"fmt"
 	"time"
 
 	"google.golang.org/grpc"
-	"google.golang.org/grpc/credentials"
 	"k8s.io/utils/ptr"
 
-	"inferencecache.io/inference-cache/pkg/apiserver/apiservertest"
 	"inferencecache.io/inference-cache/pkg/fingerprint"
 	pb "inferencecache.io/inference-cache/pkg/generated/proto/inferencecache/v1alpha1"
 	"inferencecache.io/inference-cache/pkg/indexserver/indexservertest"
 )
 
-// What the engine of these tests serves: blocks of 16 tokens, of which it holds
-// those of the prompt 0, 1, 2 … 63.
+// Where the engine of the transcripts is and what declared it.
+const (
+	EngineNamespace, EnginePod, EngineBackend = "default", "engine-0", "c"
+)
+
+// What the engine serves: blocks of 16 tokens, of which it holds those of the
+// prompt 0, 1, 2 … 63.
 const (
 	blockSize    = 16
 	promptLength = 64
 )
 
-// bearer sends a token with every call.
-type bearer string
-
-// GetRequestMetadata implements credentials.PerRPCCredentials.
-func (b bearer) GetRequestMetadata(context.Context, ...string) (map[string]string, error) {
-	return map[string]string{"authorization": "Bearer " + string(b)}, nil
-}
-
-// RequireTransportSecurity implements credentials.PerRPCCredentials.
-func (bearer) RequireTransportSecurity() bool { return true }
-
-// startEngine reports an engine of the CacheBackend c, as its sidecar would, and
-// returns when the index has what it holds. The engine lives until the test ends.
-func startEngine(t *testing.T, server *apiservertest.Server) {
-	t.Helper()
-	trust, err := credentials.NewClientTLSFromFile(server.CAFile, "")
+// ReportEngine reports an engine, as its sidecar would, and returns when the server
+// has what it holds. The connection says who reports. The engine lives until the
+// context ends.
+func ReportEngine(ctx context.Context, conn *grpc.ClientConn) error {
+	stream, err := pb.NewInferenceCacheClient(conn).Report(ctx)
 	if err != nil {
-		t.Fatal(err)
-	}
-	conn, err := grpc.NewClient(server.GRPCAddr, grpc.WithTransportCredentials(trust), grpc.WithPerRPCCredentials(bearer(server.Token)))
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = conn.Close() })
-	stream, err := pb.NewInferenceCacheClient(conn).Report(t.Context())
-	if err != nil {
-		t.Fatal(err)
+		return err
 	}
 	hello := indexservertest.Hello()
-	hello.Holder = &pb.Holder{Namespace: "default", Pod: "engine-0"}
-	hello.Backend = &pb.BackendRef{Namespace: "default", Name: "c"}
-	hello.TenantId, hello.ModelId = "default", "example/model"
+	hello.Holder = &pb.Holder{Namespace: EngineNamespace, Pod: EnginePod}
+	hello.Backend = &pb.BackendRef{Namespace: EngineNamespace, Name: EngineBackend}
+	hello.TenantId, hello.ModelId = EngineNamespace, "example/model"
 
 	prompt := make([]uint32, promptLength)
 	for i := range prompt {
@@ -77,19 +58,20 @@ func startEngine(t *testing.T, server *apiservertest.Server) {
 		}}},
 	} {
 		if err := stream.Send(request); err != nil {
-			t.Fatal(err)
+			return fmt.Errorf("report the engine: %w", err)
 		}
 	}
 	for {
 		response, err := stream.Recv()
 		if err != nil {
-			t.Fatalf("reporting the engine: %v", err)
+			return fmt.Errorf("report the engine: %w", err)
 		}
 		if response.GetAck().GetSequence() >= 1 {
 			break
 		}
 	}
-	go heartbeat(t.Context(), stream)
+	go heartbeat(ctx, stream)
+	return nil
 }
 
 // heartbeat keeps the session of an engine that has nothing new alive.

@@ -12,6 +12,7 @@ import (
 	"net"
 
 	"github.com/prometheus/client_golang/prometheus"
+	"go.opentelemetry.io/otel/trace"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	genericapiserver "k8s.io/apiserver/pkg/server"
@@ -57,6 +58,9 @@ type ExtraConfig struct {
 	// Rights is the check of what this server may do in the cluster; nil without a
 	// cluster.
 	Rights *RightsCheck
+	// Tracing receives spans of gRPC calls; nil makes none. Those of requests go to
+	// the provider of the generic configuration.
+	Tracing trace.TracerProvider
 	// OnReady, when set, is called once, when /readyz turns good.
 	OnReady func() error
 	// CloseLast releases what has to outlive the server, embedded etcd above

@@ -67,6 +67,7 @@ func newLive(ctx context.Context, extra *ExtraConfig, generic *genericapiserver.
 		TLS:           servingTLS(generic.SecureServing),
 		Clock:         extra.Clock,
 		Registerer:    extra.Metrics,
+		Tracing:       extra.Tracing,
 		Logger:        klog.FromContext(ctx).WithName("index"),
 	})
 	if err != nil {

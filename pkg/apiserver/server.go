@@ -28,8 +28,9 @@ import (
 )
 
 const (
-	// serverName appears in the library's log lines.
-	serverName = "inference-cache-apiserver"
+	// ProgramName is what this program is called: in the library's log lines, in
+	// Events and in traces.
+	ProgramName = "inference-cache-apiserver"
 
 	// readyPoll is how often readiness is looked at while starting. It bounds
 	// how late a user learns that the server serves.
@@ -53,7 +54,7 @@ type Server struct {
 // New installs the group and returns a server that is ready to run.
 func (c CompletedConfig) New(ctx context.Context) (*Server, error) {
 	c.generic.BuildHandlerChainFunc = explainReadyz(c.generic.BuildHandlerChainFunc, c.extra.openChecks())
-	generic, err := c.generic.New(serverName, genericapiserver.NewEmptyDelegate())
+	generic, err := c.generic.New(ProgramName, genericapiserver.NewEmptyDelegate())
 	if err != nil {
 		return nil, fmt.Errorf("make generic API server: %w", err)
 	}

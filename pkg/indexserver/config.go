@@ -13,6 +13,7 @@ import (
 
 	"github.com/go-logr/logr"
 	"github.com/prometheus/client_golang/prometheus"
+	"go.opentelemetry.io/otel/trace"
 	"k8s.io/utils/clock"
 
 	"inferencecache.io/inference-cache/pkg/index"
@@ -47,6 +48,8 @@ type Config struct {
 	Limits Limits
 	// Registerer receives the metrics; nil registers them nowhere.
 	Registerer prometheus.Registerer
+	// Tracing receives a span of every call, streams excepted; nil makes none.
+	Tracing trace.TracerProvider
 	// Logger is used outside of calls and handed to them. The zero value is silent.
 	Logger logr.Logger
 }

@@ -29,9 +29,13 @@ func (s *Server) Lookup(ctx context.Context, r *routing.Request) routing.Respons
 // lookup is Lookup for callers that know the time, and tells them what it has
 // become.
 func (s *Server) lookup(ctx context.Context, r *routing.Request, start time.Time) (routing.Response, time.Time) {
+	ctx, span := startLookup(ctx)
 	r.Now = start
 	out := s.route(ctx, r)
 	now := s.config.Clock.Now()
+	if span != nil {
+		endLookup(span, &out, s.config.Index.Complete(now))
+	}
 	s.metrics.latency.Observe(now.Sub(start).Seconds())
 	s.metrics.answered(out.Reason)
 	return out, now

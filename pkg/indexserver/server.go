@@ -82,7 +82,7 @@ func (s *Server) Register(r grpc.ServiceRegistrar) {
 // Options returns what a gRPC server of this service needs: TLS, authentication
 // and the limits of messages, headers and connections.
 func (s *Server) Options() []grpc.ServerOption {
-	return []grpc.ServerOption{
+	return append(s.tracing(),
 		grpc.Creds(tlscredentials.NewTLS(s.config.TLS)),
 		grpc.UnaryInterceptor(s.unaryInterceptor),
 		grpc.StreamInterceptor(s.streamInterceptor),
@@ -93,5 +93,5 @@ func (s *Server) Options() []grpc.ServerOption {
 		grpc.KeepaliveParams(keepalive.ServerParameters{Time: keepaliveTime, Timeout: keepaliveTimeout}),
 		grpc.KeepaliveEnforcementPolicy(keepalive.EnforcementPolicy{MinTime: keepaliveMinimum, PermitWithoutStream: true}),
 		grpc.WaitForHandlers(true),
-	}
+	)
 }

@@ -48,9 +48,11 @@ func NewIndexReader(source Source, uid func(types.NamespacedName) types.UID) *In
 }
 
 // Get implements cacheindex.Reader.
-func (r *IndexReader) Get(context.Context) (*inferencecache.CacheIndex, uint64, error) {
+func (r *IndexReader) Get(ctx context.Context) (*inferencecache.CacheIndex, uint64, error) {
+	span := startRead(ctx, "Read totals of the index")
 	now := r.source.Clock.Now()
 	content := r.read(now)
+	endRead(span, content.Complete, len(content.Replicas))
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.revision == 0 || !apiequality.Semantic.DeepEqual(content, r.content) {

@@ -29,8 +29,9 @@ var _ cachebackend.Observer = Observer{}
 
 // Observe implements cachebackend.Observer. The summary speaks of the replicas
 // that are shown, so that it always adds up.
-func (o Observer) Observe(_ context.Context, backend types.NamespacedName, _ types.UID,
+func (o Observer) Observe(ctx context.Context, backend types.NamespacedName, _ types.UID,
 	options *inferencecache.CacheBackendObservationOptions) (*inferencecache.CacheBackendObservation, error) {
+	span := startRead(ctx, "Observe a backend")
 	now := o.Clock.Now()
 	views, complete := o.Index.BackendHolders(index.Backend(backend), now)
 	tier := parseTier(inferencecache.CacheTier(options.Tier))
@@ -52,6 +53,7 @@ func (o Observer) Observe(_ context.Context, backend types.NamespacedName, _ typ
 	}
 	answer.Summary = summary(total, len(views))
 	answer.Scopes = sortedScopes(scopes)
+	endRead(span, complete, len(views))
 	return answer, nil
 }
 

@@ -30,14 +30,16 @@ var _ cachebackend.SnapshotLister = SnapshotLister{}
 // several tiers is one item for each of them. The order follows from the content
 // alone, so a listing may go on at another replica; what changes between two
 // pages is seen or missed depending on where in the order it is.
-func (l SnapshotLister) ListSnapshot(_ context.Context, backend types.NamespacedName, _ types.UID,
+func (l SnapshotLister) ListSnapshot(ctx context.Context, backend types.NamespacedName, _ types.UID,
 	options *inferencecache.CacheBackendSnapshotOptions) (*inferencecache.CacheBackendSnapshot, error) {
 	from, err := position.Parse(options.Continue)
 	if err != nil {
 		return nil, virtual.ErrInvalidContinue
 	}
+	span := startRead(ctx, "List the blocks of a backend")
 	now := l.Clock.Now()
-	_, complete := l.Index.BackendHolders(index.Backend(backend), now)
+	holders, complete := l.Index.BackendHolders(index.Backend(backend), now)
+	defer endRead(span, complete, len(holders))
 	limit := int(options.Limit)
 	found, more := l.Index.List(index.ListQuery{
 		Backend: index.Backend(backend),

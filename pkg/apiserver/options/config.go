@@ -86,6 +86,9 @@ func (o *Options) fill(ctx context.Context, config *apiserver.Config) error {
 	}
 
 	recommended := o.recommended()
+	if err := o.applyTracing(ctx, config, &recommended); err != nil {
+		return err
+	}
 	if err := o.openStorage(ctx, config, recommended.Etcd); err != nil {
 		return err
 	}

@@ -56,6 +56,9 @@ func (o *Options) AddFlags(fss *cliflag.NamedFlagSets) {
 
 	describe(fss.FlagSet("etcd"), "etcd-servers",
 		"URLs of the etcd members to store objects in, comma separated. Without this flag an etcd runs inside the process, in --data-dir.")
+	describe(fss.FlagSet("tracing"), "tracing-config-file",
+		"File with a TracingConfiguration (apiserver.config.k8s.io/v1): which collector spans are sent to, over OTLP, and of how many requests. "+
+			"Without this flag nothing is traced.")
 	describe(fss.FlagSet("serving"), "secure-port",
 		"The port for HTTPS: API, metrics and health. 0 takes a free one, in standalone mode only.")
 	describe(fss.FlagSet("serving"), "bind-address",

@@ -25,7 +25,7 @@ func testCreation(t *testing.T, s *suite) {
 	for _, resource := range s.with(t, "create", "update", "patch") {
 		t.Run(resource.Name, func(t *testing.T) {
 			clientOf := func(name string) dynamic.ResourceInterface {
-				return s.client(resource, apart(resource, "creation", name))
+				return s.client(t, resource, apart(resource, "creation", name))
 			}
 			client := clientOf("posted")
 			posted := s.createApart(t, resource, "creation", "posted")
@@ -74,7 +74,7 @@ func testChunks(t *testing.T, s *suite) {
 				s.createApart(t, resource, "chunks", fmt.Sprintf("item-%d", i))
 			}
 			var names []string
-			client, selector := s.together(resource, "chunks")
+			client, selector := s.together(t, resource, "chunks")
 			options := metav1.ListOptions{Limit: 2, LabelSelector: selector}
 			for pages := 1; ; pages++ {
 				list, err := client.List(t.Context(), options)
@@ -105,11 +105,11 @@ func testChunks(t *testing.T, s *suite) {
 func testDryRun(t *testing.T, s *suite) {
 	for _, resource := range s.with(t, "create", "update", "patch", "delete") {
 		t.Run(resource.Name, func(t *testing.T) {
-			client := s.client(resource, "dry")
+			client := s.client(t, resource, "dry")
 			dry := []string{metav1.DryRunAll}
 			before := s.create(t, resource, "dry", "a")
 
-			other := s.client(resource, apart(resource, "dry", "b"))
+			other := s.client(t, resource, apart(resource, "dry", "b"))
 			created, err := other.Create(t.Context(), sample(t, resource, "b"), metav1.CreateOptions{DryRun: dry})
 			if err != nil {
 				t.Fatal(err)
@@ -147,7 +147,7 @@ func testStrictFields(t *testing.T, s *suite) {
 			obj := &unstructured.Unstructured{Object: map[string]any{"spec": map[string]any{"mispelt": "x"}}}
 			obj.SetGroupVersionKind(v1alpha1.SchemeGroupVersion.WithKind(resource.Kind))
 			obj.SetName("a")
-			_, err := s.client(resource, "strict").Create(t.Context(), obj, metav1.CreateOptions{FieldValidation: metav1.FieldValidationStrict})
+			_, err := s.client(t, resource, "strict").Create(t.Context(), obj, metav1.CreateOptions{FieldValidation: metav1.FieldValidationStrict})
 			if !apierrors.IsBadRequest(err) || !strings.Contains(err.Error(), `unknown field "spec.mispelt"`) {
 				t.Errorf("a misspelt field: %v", err)
 			}
@@ -160,7 +160,7 @@ func testStrictFields(t *testing.T, s *suite) {
 func testDeletion(t *testing.T, s *suite) {
 	for _, resource := range s.with(t, "delete", "deletecollection") {
 		t.Run(resource.Name, func(t *testing.T) {
-			client := s.client(resource, "deletion")
+			client := s.client(t, resource, "deletion")
 			held := sample(t, resource, "held")
 			held.SetFinalizers([]string{"example.com/hold"})
 			if _, err := client.Create(t.Context(), held, metav1.CreateOptions{}); err != nil {
@@ -185,12 +185,12 @@ func testDeletion(t *testing.T, s *suite) {
 			s.createApart(t, resource, "deletion", "a")
 			s.createApart(t, resource, "deletion", "b")
 			for _, name := range []string{"a", "b"} {
-				namespaced := s.client(resource, apart(resource, "deletion", name))
+				namespaced := s.client(t, resource, apart(resource, "deletion", name))
 				if err := namespaced.DeleteCollection(t.Context(), metav1.DeleteOptions{}, metav1.ListOptions{}); err != nil {
 					t.Fatal(err)
 				}
 			}
-			all, selector := s.together(resource, "deletion")
+			all, selector := s.together(t, resource, "deletion")
 			list, err := all.List(t.Context(), metav1.ListOptions{LabelSelector: selector})
 			if err != nil {
 				t.Fatal(err)
@@ -209,9 +209,9 @@ func testSelectors(t *testing.T, s *suite) {
 		t.Run(resource.Name, func(t *testing.T) {
 			red := s.createApart(t, resource, "selectors", "red")
 			s.createApart(t, resource, "selectors", "plain")
-			client, selector := s.together(resource, "selectors")
+			client, selector := s.together(t, resource, "selectors")
 			label := []byte(`{"metadata":{"labels":{"team":"red"}}}`)
-			if _, err := s.client(resource, red.GetNamespace()).Patch(t.Context(), "red", types.MergePatchType, label, metav1.PatchOptions{}); err != nil {
+			if _, err := s.client(t, resource, red.GetNamespace()).Patch(t.Context(), "red", types.MergePatchType, label, metav1.PatchOptions{}); err != nil {
 				t.Fatal(err)
 			}
 			for name, options := range map[string]metav1.ListOptions{

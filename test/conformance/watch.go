@@ -81,7 +81,7 @@ func testStreamingLists(t *testing.T, s *suite) {
 				s.createApart(t, resource, namespace, "b")
 				want = 2
 			}
-			client, selector := s.together(resource, namespace)
+			client, selector := s.together(t, resource, namespace)
 			w, err := client.Watch(t.Context(), metav1.ListOptions{
 				LabelSelector:        selector,
 				SendInitialEvents:    ptr.To(true),
@@ -112,7 +112,7 @@ func testListThenWatch(t *testing.T, s *suite) {
 	for _, resource := range s.with(t, "list", "watch") {
 		t.Run(resource.Name, func(t *testing.T) {
 			const namespace = "lists"
-			client := s.client(resource, namespace)
+			client := s.client(t, resource, namespace)
 			list, err := client.List(t.Context(), metav1.ListOptions{})
 			if err != nil {
 				t.Fatal(err)

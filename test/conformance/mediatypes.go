@@ -21,11 +21,11 @@ import (
 // status code, the media type of the answer and its body.
 func (s *suite) get(t *testing.T, path, accept string) (int, string, []byte) {
 	t.Helper()
-	client, err := rest.HTTPClientFor(s.config)
+	client, err := rest.HTTPClientFor(s.server.Config)
 	if err != nil {
 		t.Fatal(err)
 	}
-	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, s.config.Host+path, nil)
+	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, s.server.Config.Host+path, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

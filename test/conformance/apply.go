@@ -56,7 +56,7 @@ func managers(obj *unstructured.Unstructured) map[string]bool {
 func testApply(t *testing.T, s *suite) {
 	for _, resource := range s.with(t, "create", "patch") {
 		t.Run(resource.Name, func(t *testing.T) {
-			client := s.client(resource, "apply")
+			client := s.client(t, resource, "apply")
 			one, two := metav1.ApplyOptions{FieldManager: "one"}, metav1.ApplyOptions{FieldManager: "two"}
 
 			created, err := client.Apply(t.Context(), "a", sample(t, resource, "a"), one)
@@ -97,7 +97,7 @@ func testApply(t *testing.T, s *suite) {
 func testStatus(t *testing.T, s *suite) {
 	for _, resource := range s.with(t, "create", "patch") {
 		t.Run(resource.Name, func(t *testing.T) {
-			client := s.client(resource, "status")
+			client := s.client(t, resource, "status")
 			whole := rival(t, resource, "a")
 			if err := unstructured.SetNestedField(whole.Object, int64(5), "status", "observedGeneration"); err != nil {
 				t.Fatal(err)
@@ -150,7 +150,7 @@ func testStatus(t *testing.T, s *suite) {
 func testSubresourcesNeverCreate(t *testing.T, s *suite) {
 	for _, resource := range s.with(t, "create", "patch") {
 		t.Run(resource.Name, func(t *testing.T) {
-			client := s.client(resource, "absent")
+			client := s.client(t, resource, "absent")
 			for _, subresource := range []string{"status", "scale"} {
 				if !s.serves(resource.Name + "/" + subresource) {
 					continue

@@ -22,7 +22,7 @@ import (
 // nothing but discovery, whatever discovery says can be scaled.
 func testScale(t *testing.T, s *suite) {
 	mapper := restmapper.NewDeferredDiscoveryRESTMapper(memory.NewMemCacheClient(s.discovery))
-	clients, err := scale.NewForConfig(s.config, mapper, dynamic.LegacyAPIPathResolverFunc, scale.NewDiscoveryScaleKindResolver(s.discovery))
+	clients, err := scale.NewForConfig(s.server.Config, mapper, dynamic.LegacyAPIPathResolverFunc, scale.NewDiscoveryScaleKindResolver(s.discovery))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -47,14 +47,14 @@ func testScale(t *testing.T, s *suite) {
 			if _, err := client.Update(t.Context(), group, found, metav1.UpdateOptions{}); err == nil {
 				t.Error("a stale scale was written")
 			}
-			obj, err := s.client(resource, "scale").Get(t.Context(), "a", metav1.GetOptions{}, "scale")
+			obj, err := s.client(t, resource, "scale").Get(t.Context(), "a", metav1.GetOptions{}, "scale")
 			if err != nil {
 				t.Fatal(err)
 			}
 			if obj.GetAPIVersion() != autoscalingv1.SchemeGroupVersion.String() || obj.GetKind() != "Scale" {
 				t.Errorf("the scale is a %s %s", obj.GetAPIVersion(), obj.GetKind())
 			}
-			main, err := s.client(resource, "scale").Get(t.Context(), "a", metav1.GetOptions{})
+			main, err := s.client(t, resource, "scale").Get(t.Context(), "a", metav1.GetOptions{})
 			if err != nil {
 				t.Fatal(err)
 			}

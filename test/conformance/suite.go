@@ -6,8 +6,8 @@ SPDX-License-Identifier: Apache-2.0
 package conformance
 
 import (
-	"os"
-	"path/filepath"
+	"context"
+	"embed"
 	"slices"
 	"strings"
 	"testing"
@@ -20,13 +20,20 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"inferencecache.io/inference-cache/pkg/apis/inferencecache/v1alpha1"
-	"inferencecache.io/inference-cache/pkg/apiserver/apiservertest"
 	"inferencecache.io/inference-cache/pkg/generated/clientset/versioned"
 )
 
+// Server is what is held against the rules.
+type Server struct {
+	// Config is for a client that may do everything.
+	Config *rest.Config
+	// EnsureNamespace makes a namespace if it is missing; nil where any may be used.
+	EnsureNamespace func(ctx context.Context, name string) error
+}
+
 // suite is a running server, its clients and what it serves.
 type suite struct {
-	config    *rest.Config
+	server    Server
 	clients   versioned.Interface
 	dynamic   dynamic.Interface
 	discovery discovery.DiscoveryInterface
@@ -34,9 +41,11 @@ type suite struct {
 	resources []metav1.APIResource
 }
 
-// TestConformance runs all rules against one server.
-func TestConformance(t *testing.T) {
-	s := newSuite(t)
+// Test runs all rules against a server. It leaves its objects behind, and must not
+// run twice against one server.
+func Test(t *testing.T, server Server) {
+	t.Helper()
+	s := newSuite(t, server)
 	for name, rule := range map[string]func(*testing.T, *suite){
 		"reflectors sync":           testReflectors,
 		"streaming lists end":       testStreamingLists,
@@ -62,14 +71,13 @@ func TestConformance(t *testing.T) {
 	}
 }
 
-func newSuite(t *testing.T) *suite {
+func newSuite(t *testing.T, server Server) *suite {
 	t.Helper()
-	config := apiservertest.Start(t).Config
-	clients, err := versioned.NewForConfig(config)
+	clients, err := versioned.NewForConfig(server.Config)
 	if err != nil {
 		t.Fatal(err)
 	}
-	dynamicClient, err := dynamic.NewForConfig(config)
+	dynamicClient, err := dynamic.NewForConfig(server.Config)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -78,7 +86,7 @@ func newSuite(t *testing.T) *suite {
 		t.Fatal(err)
 	}
 	return &suite{
-		config:    config,
+		server:    server,
 		clients:   clients,
 		dynamic:   dynamicClient,
 		discovery: clients.Discovery(),
@@ -110,18 +118,29 @@ func (s *suite) serves(name string) bool {
 
 // client returns the dynamic client of a resource in a namespace, which is
 // ignored for a cluster-scoped one.
-func (s *suite) client(resource metav1.APIResource, namespace string) dynamic.ResourceInterface {
+func (s *suite) client(t *testing.T, resource metav1.APIResource, namespace string) dynamic.ResourceInterface {
+	t.Helper()
 	client := s.dynamic.Resource(v1alpha1.SchemeGroupVersion.WithResource(resource.Name))
-	if resource.Namespaced {
-		return client.Namespace(namespace)
+	if !resource.Namespaced {
+		return client
 	}
-	return client
+	if s.server.EnsureNamespace != nil && namespace != metav1.NamespaceAll {
+		if err := s.server.EnsureNamespace(t.Context(), namespace); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return client.Namespace(namespace)
 }
+
+// samples has a valid object of every stored resource.
+//
+//go:embed testdata/*.yaml
+var samples embed.FS
 
 // sample returns a valid object of a resource from testdata, under a new name.
 func sample(t *testing.T, resource metav1.APIResource, name string) *unstructured.Unstructured {
 	t.Helper()
-	data, err := os.ReadFile(filepath.Join("testdata", resource.Name+".yaml"))
+	data, err := samples.ReadFile("testdata/" + resource.Name + ".yaml")
 	if err != nil {
 		t.Fatalf("every stored resource needs a sample: %v", err)
 	}
@@ -157,7 +176,7 @@ func (s *suite) createApart(t *testing.T, resource metav1.APIResource, namespace
 	t.Helper()
 	obj := sample(t, resource, name)
 	obj.SetLabels(map[string]string{"together": namespace})
-	created, err := s.client(resource, apart(resource, namespace, name)).Create(t.Context(), obj, metav1.CreateOptions{})
+	created, err := s.client(t, resource, apart(resource, namespace, name)).Create(t.Context(), obj, metav1.CreateOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -166,17 +185,18 @@ func (s *suite) createApart(t *testing.T, resource metav1.APIResource, namespace
 
 // together returns a client that sees the objects of createApart, and a label
 // selector for them.
-func (s *suite) together(resource metav1.APIResource, namespace string) (dynamic.ResourceInterface, string) {
+func (s *suite) together(t *testing.T, resource metav1.APIResource, namespace string) (dynamic.ResourceInterface, string) {
+	t.Helper()
 	if apart(resource, namespace, "a") != namespace {
-		return s.client(resource, metav1.NamespaceAll), "together=" + namespace
+		return s.client(t, resource, metav1.NamespaceAll), "together=" + namespace
 	}
-	return s.client(resource, namespace), ""
+	return s.client(t, resource, namespace), ""
 }
 
 // create stores a sample.
 func (s *suite) create(t *testing.T, resource metav1.APIResource, namespace, name string) *unstructured.Unstructured {
 	t.Helper()
-	created, err := s.client(resource, namespace).Create(t.Context(), sample(t, resource, name), metav1.CreateOptions{})
+	created, err := s.client(t, resource, namespace).Create(t.Context(), sample(t, resource, name), metav1.CreateOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}

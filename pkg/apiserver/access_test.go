@@ -149,10 +149,15 @@ func TestGRPCAccess(t *testing.T) {
 			}
 		})
 	}
-	t.Run("health without a token", func(t *testing.T) {
-		health, err := grpc_health_v1.NewHealthClient(conn).Check(t.Context(), &grpc_health_v1.HealthCheckRequest{})
-		if err != nil || health.GetStatus() != grpc_health_v1.HealthCheckResponse_SERVING {
-			t.Errorf("health %v, error %v", health, err)
+	t.Run("health", func(t *testing.T) {
+		health := grpc_health_v1.NewHealthClient(conn)
+		if _, err := health.Check(t.Context(), &grpc_health_v1.HealthCheckRequest{}); status.Code(err) != codes.Unauthenticated {
+			t.Errorf("without a token: %v", err)
+		}
+		ctx := metadata.AppendToOutgoingContext(t.Context(), "authorization", "Bearer "+s.Token)
+		answer, err := health.Check(ctx, &grpc_health_v1.HealthCheckRequest{})
+		if err != nil || answer.GetStatus() != grpc_health_v1.HealthCheckResponse_SERVING {
+			t.Errorf("health %v, error %v", answer, err)
 		}
 	})
 }

@@ -33,14 +33,16 @@ import (
 )
 
 // cluster is as much of a kube-apiserver as an aggregated server asks for: it
-// knows the tokens "jane" and "admin", lets jane read and write CacheBackends and
-// admin do everything, and has the namespaces default and other and no admission
+// knows the tokens "jane" and "admin" and those of engines, lets jane read and write
+// CacheBackends and make RouteLookups in default, and admin do everything, and has the
+// namespaces default and other and no admission
 // objects. The server itself may do what was not refused to it.
 type cluster struct {
 	caPEM   string
 	asked   requests
 	refused refusals
 	quotas  quotas
+	engines engines
 }
 
 func (c *cluster) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -58,6 +60,8 @@ func (c *cluster) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		fail(w, http.StatusUnprocessableEntity, metav1.StatusReasonInvalid)
 	case info.Resource == "resourcequotas":
 		c.quotas.serve(w, r, info)
+	case info.Resource == "pods":
+		c.engines.servePod(w, info)
 	case r.URL.Query().Get("watch") != "":
 		w.Header().Set("Content-Type", "application/json")
 		w.WriteHeader(http.StatusOK)
@@ -136,14 +140,15 @@ func (c *cluster) authenticationConfig() any {
 
 func (c *cluster) reviewToken(w http.ResponseWriter, r *http.Request) {
 	var review authenticationv1.TokenReview
-	if err := json.NewDecoder(r.Body).Decode(&review); err != nil {
-		answer(w, http.StatusBadRequest, nil)
+	if !decode(w, r, &review) {
 		return
 	}
-	if token := review.Spec.Token; token == "jane" || token == "admin" {
+	if token := review.Spec.Token; (token == "jane" || token == "admin") && len(review.Spec.Audiences) == 0 {
 		review.Status = authenticationv1.TokenReviewStatus{Authenticated: true, User: authenticationv1.UserInfo{Username: token}}
 	}
-	answer(w, http.StatusCreated, review)
+	if c.engines.review(w, &review) {
+		answer(w, http.StatusCreated, review)
+	}
 }
 
 func (c *cluster) reviewAccess(w http.ResponseWriter, r *http.Request) {
@@ -154,7 +159,8 @@ func (c *cluster) reviewAccess(w http.ResponseWriter, r *http.Request) {
 	}
 	resource := review.Spec.ResourceAttributes
 	review.Status.Allowed = review.Spec.User == "admin" ||
-		review.Spec.User == "jane" && resource != nil && resource.Resource == "cachebackends" && resource.Subresource == ""
+		review.Spec.User == "jane" && resource != nil && resource.Resource == "cachebackends" && resource.Subresource == "" ||
+		review.Spec.User == "jane" && resource != nil && resource.Resource == "routelookups" && resource.Namespace == "default"
 	answer(w, http.StatusCreated, review)
 }
 

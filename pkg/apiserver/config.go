@@ -50,6 +50,8 @@ type ExtraConfig struct {
 	Standalone bool
 	// Namespaces knows the namespaces of the cluster; nil without a cluster.
 	Namespaces cachetenant.Namespaces
+	// Callers tells who calls the gRPC port; nil without a cluster.
+	Callers *Callers
 	// IndexMemory is the most memory, in bytes, that the index may take; 0 means no
 	// limit.
 	IndexMemory int64
@@ -95,6 +97,7 @@ func (c *Config) Complete() (CompletedConfig, error) {
 	require(c.Extra.Name != "", "replica name")
 	require(c.Extra.GRPCListener != nil, "gRPC listener")
 	require(c.Extra.Metrics != nil, "metrics registry")
+	require(c.Extra.Standalone || c.Extra.Callers != nil, "source of callers in the cluster")
 	require(c.Generic.SecureServing != nil, "secure serving")
 	require(c.Generic.Authentication.Authenticator != nil, "authentication")
 	require(c.Generic.Authorization.Authorizer != nil, "authorization")

@@ -87,6 +87,8 @@ func ClusterRights() []Right {
 		create(AskerAuthorization, "authorization.k8s.io", "subjectaccessreviews"),
 		// Most of admission knows them all; claims of tenants look one up.
 		{Verbs: []string{"get", "list", "watch"}, Resource: "namespaces", Asker: AskerServer, Without: Unready},
+		// Which backend an engine that reports belongs to; its metadata only.
+		{Verbs: []string{"get"}, Resource: "pods", Asker: AskerServer, Without: Degraded},
 		watched(mutatingpolicy.PluginName, admission, "mutatingadmissionpolicies"),
 		watched(mutatingpolicy.PluginName, admission, "mutatingadmissionpolicybindings"),
 		watched(mutatingwebhook.PluginName, admission, "mutatingwebhookconfigurations"),

@@ -114,6 +114,7 @@ func (c CompletedConfig) install(generic *genericapiserver.GenericAPIServer, liv
 // startGRPC is a post-start hook. The gRPC server lives as long as the HTTPS
 // server, and a failure of it ends both: half a server would look healthy.
 func (s *Server) startGRPC(hook genericapiserver.PostStartHookContext) error {
+	s.background.Go(func() { s.live.recheckSessions(hook) })
 	s.background.Go(func() {
 		if err := s.live.grpc.Serve(hook, s.extra.GRPCListener); err != nil {
 			s.fail(err)

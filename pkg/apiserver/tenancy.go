@@ -7,11 +7,15 @@ package apiserver
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"slices"
 	"sync"
 
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/labels"
+	coreinformers "k8s.io/client-go/informers/core/v1"
+	corelisters "k8s.io/client-go/listers/core/v1"
 	"k8s.io/client-go/tools/cache"
 
 	"inferencecache.io/inference-cache/pkg/apis/inferencecache/v1alpha1"
@@ -37,6 +41,10 @@ type tenancy struct {
 	tenants  listers.CacheTenantLister
 	claims   cache.Indexer
 	limits   limiter
+	// namespaces are those of the cluster; nil without one.
+	namespaces corelisters.NamespaceLister
+	// moved is told the namespaces between which a tenant may have moved.
+	moved func(namespaces ...string)
 	// synced report whether the objects there were at the start have been seen.
 	synced []cache.InformerSynced
 
@@ -55,24 +63,36 @@ type claim struct {
 
 var _ routing.Policies = (*tenancy)(nil)
 
-// newTenancy returns a tenancy that follows what the informers see.
-func newTenancy(kinds informers.Interface, limits limiter) (*tenancy, error) {
+// newTenancy returns a tenancy that follows what the informers see; namespaces may be
+// nil. It tells moved the namespaces whose tenants may be others by now, and wants an
+// answer at once.
+func newTenancy(kinds informers.Interface, namespaces coreinformers.NamespaceInformer, limits limiter, moved func(namespaces ...string)) (*tenancy, error) {
 	policies, tenants := kinds.CachePolicies(), kinds.CacheTenants()
 	if err := tenants.Informer().AddIndexers(cache.Indexers{byTenantID: claimedID}); err != nil {
 		return nil, fmt.Errorf("index tenants: %w", err)
 	}
-	t := &tenancy{policies: policies.Lister(), tenants: tenants.Lister(), claims: tenants.Informer().GetIndexer(), limits: limits}
-	for _, followed := range []struct {
-		informer cache.SharedIndexInformer
-		changed  func(obj any)
-	}{{policies.Informer(), t.policyChanged}, {tenants.Informer(), t.tenantChanged}} {
-		handle, err := followed.informer.AddEventHandler(follow(followed.changed))
-		if err != nil {
-			return nil, fmt.Errorf("follow objects: %w", err)
-		}
-		t.synced = append(t.synced, handle.HasSynced)
+	t := &tenancy{policies: policies.Lister(), tenants: tenants.Lister(), claims: tenants.Informer().GetIndexer(), limits: limits, moved: moved}
+	errs := []error{
+		t.follow(policies.Informer(), follow(t.policyChanged)),
+		t.follow(tenants.Informer(), follow(t.tenantChanged)),
 	}
-	return t, nil
+	if namespaces != nil {
+		t.namespaces = namespaces.Lister()
+		// What changes about a namespace that exists is of no interest.
+		errs = append(errs, t.follow(namespaces.Informer(), cache.ResourceEventHandlerFuncs{
+			AddFunc: t.namespaceChanged, DeleteFunc: final(t.namespaceChanged),
+		}))
+	}
+	return t, errors.Join(errs...)
+}
+
+func (t *tenancy) follow(informer cache.SharedIndexInformer, handler cache.ResourceEventHandler) error {
+	handle, err := informer.AddEventHandler(handler)
+	if err != nil {
+		return fmt.Errorf("follow objects: %w", err)
+	}
+	t.synced = append(t.synced, handle.HasSynced)
+	return nil
 }
 
 func claimedID(obj any) ([]string, error) {
@@ -92,12 +112,17 @@ func follow(changed func(obj any)) cache.ResourceEventHandler {
 			changed(before)
 			changed(after)
 		},
-		DeleteFunc: func(obj any) {
-			if last, ok := obj.(cache.DeletedFinalStateUnknown); ok {
-				obj = last.Obj
-			}
-			changed(obj)
-		},
+		DeleteFunc: final(changed),
+	}
+}
+
+// final calls changed with the last that was known of an object that went.
+func final(changed func(obj any)) func(obj any) {
+	return func(obj any) {
+		if last, ok := obj.(cache.DeletedFinalStateUnknown); ok {
+			obj = last.Obj
+		}
+		changed(obj)
 	}
 }
 
@@ -109,8 +134,9 @@ func (t *tenancy) Policy(tenant string) *routing.Policy {
 	return nil
 }
 
-// namespaceOf returns the namespace that a tenant belongs to: that of the
-// CacheTenant which claims the id, else the namespace of the same name.
+// namespaceOf returns the namespace that a tenant belongs to: the namespace of the same
+// name where there is one, else that of the CacheTenant which claims the id. A claim
+// that is older than the namespace gives way to it.
 func (t *tenancy) namespaceOf(tenant string) string {
 	if c, ok := t.claimed.Load(tenant); ok {
 		return c.(*claim).namespace
@@ -153,24 +179,28 @@ func (t *tenancy) policyChanged(obj any) {
 	}
 }
 
-// tenantChanged looks at the claims to a tenant id anew. There is at most one;
-// should there be more, the first by namespace and name holds.
+// tenantChanged looks at the claims to a tenant id anew.
 func (t *tenancy) tenantChanged(obj any) {
-	tenant, ok := obj.(*v1alpha1.CacheTenant)
-	if !ok {
-		return
+	if tenant, ok := obj.(*v1alpha1.CacheTenant); ok {
+		t.claimChanged(tenant.Spec.TenantID)
 	}
+}
+
+// namespaceChanged looks at the claims to a namespace's name anew.
+func (t *tenancy) namespaceChanged(obj any) {
+	if namespace, ok := obj.(*corev1.Namespace); ok {
+		t.claimChanged(namespace.Name)
+	}
+}
+
+// claimChanged looks at the claims to a tenant id anew.
+func (t *tenancy) claimChanged(id string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	id := tenant.Spec.TenantID
-	claims, err := t.claims.ByIndex(byTenantID, id)
-	if err != nil || len(claims) == 0 {
+	before := t.namespaceOf(id)
+	if first := t.firstClaim(id); first == nil {
 		t.claimed.Delete(id)
 	} else {
-		first := slices.MinFunc(claims, func(a, b any) int {
-			x, y := a.(*v1alpha1.CacheTenant), b.(*v1alpha1.CacheTenant)
-			return cmp.Or(cmp.Compare(x.Namespace, y.Namespace), cmp.Compare(x.Name, y.Name))
-		}).(*v1alpha1.CacheTenant)
 		c := &claim{namespace: first.Namespace}
 		if first.Spec.Quota != nil {
 			c.quota = first.Spec.Quota.MaxIndexEntries
@@ -178,6 +208,40 @@ func (t *tenancy) tenantChanged(obj any) {
 		t.claimed.Store(id, c)
 	}
 	t.limit(id)
+	if now := t.namespaceOf(id); now != before {
+		t.moved(before, now)
+	}
+}
+
+// firstClaim returns the claim to a tenant id that counts, or nil. There is at most
+// one; should there be more, the first by namespace and name holds. None counts that a
+// namespace other than the one of that name makes.
+func (t *tenancy) firstClaim(id string) *v1alpha1.CacheTenant {
+	claims, err := t.claims.ByIndex(byTenantID, id)
+	if err != nil {
+		return nil
+	}
+	exists := t.exists(id)
+	var first *v1alpha1.CacheTenant
+	for _, obj := range claims {
+		c, ok := obj.(*v1alpha1.CacheTenant)
+		if !ok || exists && c.Namespace != id {
+			continue
+		}
+		if first == nil || cmp.Or(cmp.Compare(c.Namespace, first.Namespace), cmp.Compare(c.Name, first.Name)) < 0 {
+			first = c
+		}
+	}
+	return first
+}
+
+// exists reports whether there is a namespace of this name.
+func (t *tenancy) exists(name string) bool {
+	if t.namespaces == nil {
+		return false
+	}
+	_, err := t.namespaces.Get(name)
+	return err == nil
 }
 
 // limit tells the index what bounds a tenant.

@@ -100,7 +100,7 @@ func TestTenancyFollowsTheObjects(t *testing.T) {
 	client := fake.NewClientset()
 	factory := externalversions.NewSharedInformerFactory(client, 0)
 	l := &told{limits: map[string]index.TenantLimits{}}
-	tenancy, err := newTenancy(factory.Inferencecache().V1alpha1(), l)
+	tenancy, err := newTenancy(factory.Inferencecache().V1alpha1(), nil, l, func(...string) {})
 	if err != nil {
 		t.Fatal(err)
 	}

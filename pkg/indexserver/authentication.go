@@ -13,6 +13,7 @@ import (
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/metadata"
 	"google.golang.org/grpc/status"
+	"google.golang.org/grpc/tap"
 )
 
 // maxTokenBytes bounds what is handed to an authenticator. Pod-bound tokens of
@@ -21,35 +22,42 @@ const maxTokenBytes = 16 << 10
 
 const missingToken = "send metadata \"authorization: Bearer <token>\""
 
-// openMethods is the prefix of the methods that need no token.
-const openMethods = "/grpc.health.v1.Health/"
-
-// authenticate returns the context of a call with the caller's identity in it.
-func (s *Server) authenticate(ctx context.Context, method string) (context.Context, error) {
-	if strings.HasPrefix(method, openMethods) {
-		return ctx, nil
+// tap refuses a call without a token before anything of it is looked at, also one
+// whose method does not exist or has no name that could: what is there shows only to
+// who may know. It runs between the frames of a connection, so it asks nobody.
+func (s *Server) tap(ctx context.Context, info *tap.Info) (context.Context, error) {
+	_, ok := tokenIn(info.Header)
+	if !ok || strings.Count(info.FullMethodName, "/") != 2 {
+		s.metrics.refused.WithLabelValues(refusedMissing).Inc()
+		return nil, status.Error(codes.Unauthenticated, missingToken)
 	}
+	return ctx, nil
+}
+
+// authenticate returns the caller of a call, and the context with it.
+func (s *Server) authenticate(ctx context.Context) (context.Context, error) {
 	token, ok := bearerToken(ctx)
 	if !ok {
 		s.metrics.refused.WithLabelValues(refusedMissing).Inc()
 		return nil, status.Error(codes.Unauthenticated, missingToken)
 	}
-	now := s.config.Clock.Now()
-	if known := s.credentials.find(token, now); known != nil {
-		return context.WithValue(ctx, callerKey{}, known), nil
-	}
-	who, err := s.config.Authenticator.Authenticate(ctx, token)
+	known, err := s.identify(ctx, token)
 	if err != nil {
-		s.metrics.refused.WithLabelValues(refusedToken).Inc()
-		return nil, refusal(err, codes.Unauthenticated)
+		return nil, err
 	}
-	return context.WithValue(ctx, callerKey{}, s.credentials.remember(token, who, now)), nil
+	return context.WithValue(ctx, callerKey{}, known), nil
 }
 
-// bearerToken reads the token of a call. Several authorization values are as
-// good as none: which of them counts would be a guess.
+// bearerToken reads the token of a call.
 func bearerToken(ctx context.Context) (string, bool) {
-	values := metadata.ValueFromIncomingContext(ctx, "authorization")
+	header, _ := metadata.FromIncomingContext(ctx)
+	return tokenIn(header)
+}
+
+// tokenIn reads the token among headers. Several authorization values are as good as
+// none: which of them counts would be a guess.
+func tokenIn(header metadata.MD) (string, bool) {
+	values := header["authorization"]
 	if len(values) != 1 {
 		return "", false
 	}
@@ -61,20 +69,37 @@ func bearerToken(ctx context.Context) (string, bool) {
 	return token, true
 }
 
-func (s *Server) unaryInterceptor(ctx context.Context, req any, info *grpc.UnaryServerInfo, handler grpc.UnaryHandler) (any, error) {
-	ctx, err := s.authenticate(ctx, info.FullMethod)
+func (s *Server) unaryInterceptor(ctx context.Context, req any, _ *grpc.UnaryServerInfo, handler grpc.UnaryHandler) (any, error) {
+	ctx, err := s.authenticate(ctx)
 	if err != nil {
 		return nil, err
 	}
 	return handler(ctx, req)
 }
 
-func (s *Server) streamInterceptor(srv any, stream grpc.ServerStream, info *grpc.StreamServerInfo, handler grpc.StreamHandler) error {
-	ctx, err := s.authenticate(stream.Context(), info.FullMethod)
+// streamInterceptor authenticates a stream, and again from time to time for as long
+// as it lasts: its end is then the reason of that.
+func (s *Server) streamInterceptor(srv any, stream grpc.ServerStream, _ *grpc.StreamServerInfo, handler grpc.StreamHandler) error {
+	ctx, err := s.authenticate(stream.Context())
 	if err != nil {
 		return err
 	}
-	return handler(srv, identifiedStream{ServerStream: stream, ctx: ctx})
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	watch := &watch{end: cancel}
+	ctx = context.WithValue(ctx, watchKey{}, watch)
+	go s.review(ctx, watch)
+	err = handler(srv, identifiedStream{ServerStream: stream, ctx: ctx})
+	if err != nil && ctx.Err() != nil {
+		return whyEnded(ctx)
+	}
+	return err
+}
+
+// unknownMethod answers calls of methods that do not exist, by who may know that.
+func unknownMethod(_ any, stream grpc.ServerStream) error {
+	method, _ := grpc.Method(stream.Context())
+	return status.Errorf(codes.Unimplemented, "method %s is not known", method)
 }
 
 // identifiedStream is a stream whose context has the caller's identity.

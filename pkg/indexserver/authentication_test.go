@@ -9,6 +9,8 @@ import (
 	"context"
 	"crypto/tls"
 	"crypto/x509"
+	"io"
+	"net/http"
 	"os"
 	"strings"
 	"testing"
@@ -68,18 +70,104 @@ func TestTokens(t *testing.T) {
 	}
 }
 
-func TestHealthNeedsNoTokenAndReflectionDoes(t *testing.T) {
+// TestAnUnauthenticatedPeerGetsNothing calls everything there is, and what there is
+// not, without a token and with a wrong one.
+func TestAnUnauthenticatedPeerGetsNothing(t *testing.T) {
 	s := indexservertest.Start(t)
-	open := s.DialWith(t)
-	if _, err := grpc_health_v1.NewHealthClient(open).Check(t.Context(), &grpc_health_v1.HealthCheckRequest{}); err != nil {
-		t.Errorf("health without a token: %v", err)
+	tests := map[string]struct {
+		options []grpc.DialOption
+		text    string
+		// byName is the answer to what has no name of a method.
+		byName string
+	}{
+		"no token":    {nil, missing, missing},
+		"wrong token": {[]grpc.DialOption{s.WithToken("wrong")}, "the bearer token is not valid", missing},
 	}
-	if _, err := services(t, open); status.Code(err) != codes.Unauthenticated {
-		t.Errorf("reflection without a token: got %v, want Unauthenticated", err)
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			conn := s.DialWith(t, test.options...)
+			check := func(what string, err error, text string) {
+				t.Helper()
+				if status.Code(err) != codes.Unauthenticated || status.Convert(err).Message() != text {
+					t.Errorf("%s: got %v, want Unauthenticated: %s", what, err, text)
+				}
+			}
+			_, err := grpc_health_v1.NewHealthClient(conn).Check(t.Context(), &grpc_health_v1.HealthCheckRequest{})
+			check("health", err, test.text)
+			watch, err := grpc_health_v1.NewHealthClient(conn).Watch(t.Context(), &grpc_health_v1.HealthCheckRequest{})
+			if err == nil {
+				_, err = watch.Recv()
+			}
+			check("health watch", err, test.text)
+			_, err = services(t, conn)
+			check("reflection", err, test.text)
+			_, err = pb.NewInferenceCacheClient(conn).LookupRoutes(t.Context(), &pb.LookupRoutesRequest{})
+			check("lookups", err, test.text)
+			for _, method := range []string{"/inferencecache.v1alpha1.InferenceCache/Absent", "/absent.Service/Method", "//"} {
+				check(method, conn.Invoke(t.Context(), method, &pb.LookupRouteRequest{}, &pb.LookupRouteResponse{}), test.text)
+			}
+			for _, malformed := range []string{"/absent", "/a/b/c", "/"} {
+				check(malformed, conn.Invoke(t.Context(), malformed, &pb.LookupRouteRequest{}, &pb.LookupRouteResponse{}), test.byName)
+			}
+		})
 	}
-	names, err := services(t, s.Dial(t))
+}
+
+const missing = `send metadata "authorization: Bearer <token>"`
+
+// TestWhatIsNotGRPCGetsNothing speaks HTTP, and worse, to the port.
+func TestWhatIsNotGRPCGetsNothing(t *testing.T) {
+	s := indexservertest.Start(t)
+	t.Run("HTTP/2", func(t *testing.T) {
+		client := &http.Client{Transport: s.HTTP2(t)}
+		for _, method := range []string{http.MethodGet, http.MethodPost} {
+			request, err := http.NewRequestWithContext(t.Context(), method, "https://"+s.Address+"/inferencecache.v1alpha1.InferenceCache/LookupRoute", nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			response, err := client.Do(request)
+			if err != nil {
+				continue // the connection was closed
+			}
+			body, err := io.ReadAll(response.Body)
+			_ = response.Body.Close()
+			if response.StatusCode < http.StatusBadRequest || strings.Contains(string(body), "inferencecache") {
+				t.Errorf("%s: status %d, error %v: %s", method, response.StatusCode, err, body)
+			}
+		}
+	})
+	for name, bytes := range map[string]string{
+		"HTTP/1":             "GET / HTTP/1.1\r\nHost: a\r\n\r\n",
+		"junk":               strings.Repeat("junk", 100),
+		"a preface and junk": "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n" + strings.Repeat("junk", 100),
+	} {
+		t.Run(name, func(t *testing.T) {
+			conn := s.Connect(t)
+			if _, err := io.WriteString(conn, bytes); err != nil {
+				t.Fatal(err)
+			}
+			// What comes are the server's own settings and its goodbye.
+			got, _ := io.ReadAll(conn)
+			if strings.Contains(string(got), "inferencecache") {
+				t.Errorf("got %q", got)
+			}
+		})
+	}
+}
+
+func TestWhoHasATokenSeesWhatThereIs(t *testing.T) {
+	s := indexservertest.Start(t)
+	conn := s.Dial(t)
+	if _, err := grpc_health_v1.NewHealthClient(conn).Check(t.Context(), &grpc_health_v1.HealthCheckRequest{}); err != nil {
+		t.Errorf("health: %v", err)
+	}
+	names, err := services(t, conn)
 	if err != nil || !strings.Contains(names, "inferencecache.v1alpha1.InferenceCache") {
-		t.Errorf("reflection with a token: got %q and %v", names, err)
+		t.Errorf("reflection: got %q and %v", names, err)
+	}
+	err = conn.Invoke(t.Context(), "/absent.Service/Method", &pb.LookupRouteRequest{}, &pb.LookupRouteResponse{})
+	if status.Code(err) != codes.Unimplemented || status.Convert(err).Message() != "method /absent.Service/Method is not known" {
+		t.Errorf("unknown method: got %v", err)
 	}
 }
 

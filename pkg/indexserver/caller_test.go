@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/metadata"
 	"google.golang.org/grpc/status"
 
 	pb "inferencecache.io/inference-cache/pkg/generated/proto/inferencecache/v1alpha1"
@@ -97,5 +98,87 @@ func TestMoreTenantsThanAreRemembered(t *testing.T) {
 	}
 	if got := r.decided.Load(); got != tenants {
 		t.Errorf("%d decisions for %d tenants", got, tenants)
+	}
+}
+
+// TestOneTokenIsOneQuestion makes many calls with a token that is being asked about.
+func TestOneTokenIsOneQuestion(t *testing.T) {
+	release := make(chan struct{})
+	slow := &slowAuthenticator{release: release}
+	s := indexservertest.Start(t, func(c *indexserver.Config) { c.Authenticator = slow })
+	client := s.Client(t)
+	const calls = 50
+	failures := make(chan error, calls)
+	ask := func() {
+		_, err := client.LookupRoute(t.Context(), &pb.LookupRouteRequest{TenantId: "team"})
+		failures <- err
+	}
+	// A call that is given up does not take the question with it.
+	impatient, cancel := context.WithCancel(t.Context())
+	gone := make(chan struct{})
+	go func() {
+		defer close(gone)
+		_, _ = client.LookupRoute(impatient, &pb.LookupRouteRequest{TenantId: "team"})
+	}()
+	indexservertest.Await(t, "the question", func() bool { return slow.asked.Load() == 1 })
+	for range calls {
+		go ask()
+	}
+	cancel()
+	<-gone
+	close(release)
+	for range calls {
+		if err := <-failures; err != nil {
+			t.Error(err)
+		}
+	}
+	if got := slow.asked.Load(); got != 1 {
+		t.Errorf("%d questions about one token", got)
+	}
+}
+
+// slowAuthenticator takes every token, once it is released.
+type slowAuthenticator struct {
+	asked   atomic.Int64
+	release <-chan struct{}
+}
+
+func (a *slowAuthenticator) Authenticate(ctx context.Context, _ string) (indexserver.Identity, error) {
+	a.asked.Add(1)
+	select {
+	case <-a.release:
+		return indexserver.Identity{Name: "router"}, nil
+	case <-ctx.Done():
+		return indexserver.Identity{}, ctx.Err()
+	}
+}
+
+// TestWrongTokensAreAskedAboutSoOften sends wrong tokens from one address.
+func TestWrongTokensAreAskedAboutSoOften(t *testing.T) {
+	r := &registry{}
+	r.closed.Store(true)
+	s := indexservertest.Start(t, r.use)
+	ask := func(token string) error {
+		ctx := metadata.AppendToOutgoingContext(t.Context(), "authorization", "Bearer "+token)
+		_, err := pb.NewInferenceCacheClient(s.DialWith(t)).LookupRoute(ctx, &pb.LookupRouteRequest{TenantId: "team"})
+		return err
+	}
+	const burst = 64
+	for i := range burst + 10 {
+		if err := ask(fmt.Sprint("guess", i)); status.Code(err) != codes.Unauthenticated {
+			t.Fatal(err)
+		}
+	}
+	if got := r.asked.Load(); got != burst {
+		t.Errorf("%d questions about %d wrong tokens, want %d", got, burst+10, burst)
+	}
+	r.closed.Store(false)
+	const want = "too many wrong tokens came from this address; it is asked again in a moment"
+	if err := ask("right"); status.Convert(err).Message() != want {
+		t.Errorf("got %v, want %s", err, want)
+	}
+	s.Clock.Step(time.Second)
+	if err := ask("right"); err != nil {
+		t.Errorf("a moment later: %v", err)
 	}
 }

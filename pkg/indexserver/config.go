@@ -44,6 +44,9 @@ type Config struct {
 	TLS *tls.Config
 	// Clock is the time of leases, events and latencies; nil is the real one.
 	Clock clock.WithTicker
+	// ReviewInterval is how often the token and the permission of a stream are decided
+	// on anew; 0 means DefaultReviewInterval. Each stream is off by up to a quarter.
+	ReviewInterval time.Duration
 	// Limits bound what clients can cost; zero fields take their defaults.
 	Limits Limits
 	// Registerer receives the metrics; nil registers them nowhere.
@@ -137,6 +140,9 @@ func (c Config) complete() (Config, error) {
 	}
 	if c.Logger.GetSink() == nil {
 		c.Logger = logr.Discard()
+	}
+	if c.ReviewInterval == 0 {
+		c.ReviewInterval = DefaultReviewInterval
 	}
 	c.Limits = c.Limits.withDefaults()
 	c.TLS = c.TLS.Clone()

@@ -11,8 +11,19 @@ SPDX-License-Identifier: Apache-2.0
 // Every port speaks TLS 1.2 or newer, and every call carries a bearer token in
 // the authorization metadata. The Authenticator says whose token it is, the
 // Authorizer what that identity may report and ask; the package compares no
-// secret itself. Health checks alone need no token, because kubelets and load
-// balancers have none. Reflection needs one like any other call.
+// secret itself. There is no exception: health checks, reflection and methods that do
+// not exist are answered Unauthenticated like the rest, and what is no gRPC at all
+// gets an HTTP status without content or a closed connection.
+//
+// What was decided about a token stands for 5 seconds, for a stream until its next
+// review: every Config.ReviewInterval its token and its permission are decided on
+// anew. Nobody being there to decide ends no stream. Questions about one token are
+// one, and an address that sends wrong tokens is asked about 4 of them a second, after
+// a burst of 64.
+//
+// The Authorizer says which backend a session counts for. When it learns something
+// that changes that, Server.Recheck ends the sessions of a namespace that are
+// concerned, with Aborted; their clients open them again.
 //
 // # Reports
 //

@@ -121,8 +121,10 @@ func FuzzReportRequest(f *testing.F) {
 		for _, v := range after {
 			s.config.Index.Lookup(&index.Query{Tenant: v.Tenant, Model: v.Model, Chains: []index.Chain{{Hashes: []uint64{1, 2, 3}}}}, nil)
 		}
-		for _, open := range s.sessions {
-			s.config.Index.Close(open.stream, now)
+		for _, sessions := range s.sessions {
+			for _, open := range sessions {
+				s.config.Index.Close(open.stream, now)
+			}
 		}
 		s.config.Index.Expire(now.Add(s.config.Index.Lease()))
 		if left, prefixes := s.config.Index.ModelHolders("", ""); len(left) != 0 || prefixes != 0 {

@@ -148,11 +148,11 @@ func TestHostileMessages(t *testing.T) {
 // gatekeeper allows what concerns one tenant, and engines in their own namespace.
 type gatekeeper struct{ tenant string }
 
-func (g gatekeeper) MayReport(ctx context.Context, who indexserver.Identity, h *index.Hello) error {
+func (g gatekeeper) MayReport(ctx context.Context, who indexserver.Identity, h *index.Hello) (indexserver.Permission, error) {
 	if h.Backend.Namespace != h.Holder.Namespace {
-		return fmt.Errorf("backend %s/%s has no engines in %s", h.Backend.Namespace, h.Backend.Name, h.Holder.Namespace)
+		return indexserver.Permission{}, fmt.Errorf("backend %s/%s has no engines in %s", h.Backend.Namespace, h.Backend.Name, h.Holder.Namespace)
 	}
-	return g.MayLookup(ctx, who, h.Tenant)
+	return indexserver.Permission{Backend: h.Backend}, g.MayLookup(ctx, who, h.Tenant)
 }
 
 func (g gatekeeper) MayLookup(_ context.Context, who indexserver.Identity, tenant string) error {

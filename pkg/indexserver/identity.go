@@ -27,10 +27,11 @@ type Identity struct {
 	Extra map[string][]string
 }
 
-// Authenticator says whose a token is. It is called concurrently, and not again
-// during a stream or for the same token within decisionTTL. It compares secrets in constant time. An error
-// refuses the call with Unauthenticated, or with its own code when it is a gRPC
-// status, as for a token review that could not be made.
+// Authenticator says whose a token is. It is called concurrently, once at a time for
+// one token and not again within decisionTTL, and every Config.ReviewInterval for the
+// token of a stream. It compares secrets in constant time. An error refuses the call
+// with Unauthenticated, or with its own code when it is a gRPC status, as for a token
+// review that could not be made. The context has the peer of the call.
 type Authenticator interface {
 	Authenticate(ctx context.Context, token string) (Identity, error)
 }
@@ -39,9 +40,9 @@ type Authenticator interface {
 // refuses the call with PermissionDenied and its text, or with its own code when
 // it is a gRPC status.
 type Authorizer interface {
-	// MayReport decides on a session before it is opened. The hello is complete
-	// and well-formed.
-	MayReport(ctx context.Context, who Identity, hello *index.Hello) error
+	// MayReport decides on a session before it is opened, and again every
+	// Config.ReviewInterval. The hello is complete and well-formed; it is not changed.
+	MayReport(ctx context.Context, who Identity, hello *index.Hello) (Permission, error)
 	// MayLookup decides on questions about a tenant; the empty tenant stands for
 	// all of them. What it allows a caller stands for decisionTTL.
 	MayLookup(ctx context.Context, who Identity, tenant string) error
@@ -50,8 +51,10 @@ type Authorizer interface {
 // AllowAll is the Authorizer of a server with a single trusted token.
 type AllowAll struct{}
 
-// MayReport allows every session.
-func (AllowAll) MayReport(context.Context, Identity, *index.Hello) error { return nil }
+// MayReport allows every session, for the backend that it names.
+func (AllowAll) MayReport(_ context.Context, _ Identity, hello *index.Hello) (Permission, error) {
+	return Permission{Backend: hello.Backend}, nil
+}
 
 // MayLookup allows every question.
 func (AllowAll) MayLookup(context.Context, Identity, string) error { return nil }

@@ -122,8 +122,10 @@ func (s *Server) mayLookup(ctx context.Context, tenant string) error {
 	}
 	now := s.config.Clock.Now()
 	if caller.mayAsk(tenant, now) {
+		s.metrics.knownTenants.Inc()
 		return nil
 	}
+	s.metrics.askedTenants.Inc()
 	if err := s.config.Authorizer.MayLookup(ctx, caller.who, tenant); err != nil {
 		return refusal(err, codes.PermissionDenied)
 	}

@@ -10,7 +10,6 @@ import (
 	"io"
 
 	"google.golang.org/grpc"
-	"google.golang.org/grpc/status"
 
 	pb "inferencecache.io/inference-cache/pkg/generated/proto/inferencecache/v1alpha1"
 )
@@ -29,7 +28,7 @@ func (s *Server) LookupRouteStream(stream grpc.BidiStreamingServer[pb.LookupRout
 		case <-s.stopping:
 			return errStopping
 		case <-ctx.Done():
-			return status.FromContextError(ctx.Err()).Err()
+			return whyEnded(ctx)
 		case m := <-requests:
 			if errors.Is(m.err, io.EOF) {
 				return nil

@@ -23,12 +23,18 @@ const (
 	resyncHeartbeat = "heartbeat"
 	refusedMissing  = "missing"
 	refusedToken    = "refused"
-	blocksStored    = "stored"
-	blocksRemoved   = "removed"
-	tokenizeDone    = "done"
-	tokenizeFailed  = "failed"
-	tokenizeTimeout = "timeout"
-	tokenizeBusy    = "busy"
+	// refusedUnasked tokens came from an address with too many mistakes; for
+	// refusedUndecided ones nobody could be asked.
+	refusedUnasked   = "unasked"
+	refusedUndecided = "undecided"
+	fromMemory       = "memory"
+	fromQuestion     = "question"
+	blocksStored     = "stored"
+	blocksRemoved    = "removed"
+	tokenizeDone     = "done"
+	tokenizeFailed   = "failed"
+	tokenizeTimeout  = "timeout"
+	tokenizeBusy     = "busy"
 )
 
 // metrics are what the server counts itself; see gauges for what it reads.
@@ -40,6 +46,10 @@ type metrics struct {
 	resyncs *prometheus.CounterVec
 	ends    *prometheus.CounterVec
 	refused *prometheus.CounterVec
+	// known and asked count decisions about callers and about tenants by whether they
+	// were remembered.
+	knownCallers, askedCallers, knownTenants, askedTenants prometheus.Counter
+
 	stored  prometheus.Counter
 	removed prometheus.Counter
 	// tokenized counts prompts that came as text.
@@ -55,6 +65,8 @@ func newMetrics(r prometheus.Registerer, s *Server) (*metrics, error) {
 		return prometheus.NewCounterVec(prometheus.CounterOpts{Name: "inferencecache_" + name, Help: help}, []string{label})
 	}
 	blocks := counter("report_blocks_total", "Blocks in deltas and snapshots that were applied, by what was done with them.", "change")
+	callers := counter("authentications_total", "Whose a token is, by where that came from. A question is one to the authenticator.", "source")
+	tenants := counter("authorizations_total", "Whether a caller may ask about a tenant, by where that came from. A question is one to the authorizer.", "source")
 	m := &metrics{
 		lookups: counter("lookups_total", "Answered lookups by reason code.", "reason"),
 		latency: prometheus.NewHistogram(prometheus.HistogramOpts{
@@ -69,6 +81,12 @@ func newMetrics(r prometheus.Registerer, s *Server) (*metrics, error) {
 		resyncs: counter("report_resyncs_total", "Snapshots asked for because of a hole, by the message that showed it.", "cause"),
 		ends:    counter("report_stream_ends_total", "Ended report streams by gRPC code.", "code"),
 		refused: counter("unauthenticated_calls_total", "Calls without a token or with one that was not taken.", "token"),
+
+		knownCallers: callers.WithLabelValues(fromMemory),
+		askedCallers: callers.WithLabelValues(fromQuestion),
+		knownTenants: tenants.WithLabelValues(fromMemory),
+		askedTenants: tenants.WithLabelValues(fromQuestion),
+
 		stored:  blocks.WithLabelValues(blocksStored),
 		removed: blocks.WithLabelValues(blocksRemoved),
 
@@ -80,7 +98,7 @@ func newMetrics(r prometheus.Registerer, s *Server) (*metrics, error) {
 		return m, nil
 	}
 	var errs []error
-	for _, c := range []prometheus.Collector{m.lookups, m.latency, m.deltas, m.chunks, m.resyncs, m.ends, m.refused, m.tokenized, blocks, newGauges(s)} {
+	for _, c := range []prometheus.Collector{m.lookups, m.latency, m.deltas, m.chunks, m.resyncs, m.ends, m.refused, m.tokenized, blocks, callers, tenants, newGauges(s)} {
 		errs = append(errs, r.Register(c))
 	}
 	return m, errors.Join(errs...)
@@ -103,8 +121,9 @@ func (m *metrics) initialise() {
 	m.chunks.WithLabelValues(chunkInvalid)
 	m.resyncs.WithLabelValues(resyncDelta)
 	m.resyncs.WithLabelValues(resyncHeartbeat)
-	m.refused.WithLabelValues(refusedMissing)
-	m.refused.WithLabelValues(refusedToken)
+	for _, token := range []string{refusedMissing, refusedToken, refusedUnasked, refusedUndecided} {
+		m.refused.WithLabelValues(token)
+	}
 }
 
 // answered counts a lookup.

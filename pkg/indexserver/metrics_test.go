@@ -64,6 +64,8 @@ inferencecache_report_streams 3
 # TYPE inferencecache_unauthenticated_calls_total counter
 inferencecache_unauthenticated_calls_total{token="missing"} 1
 inferencecache_unauthenticated_calls_total{token="refused"} 0
+inferencecache_unauthenticated_calls_total{token="unasked"} 0
+inferencecache_unauthenticated_calls_total{token="undecided"} 0
 `
 
 func TestMetrics(t *testing.T) {

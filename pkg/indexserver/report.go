@@ -90,8 +90,8 @@ type conversation struct {
 	messages <-chan received[pb.ReportRequest]
 	idle     time.Duration
 	timer    clock.Timer
-	// superseded is nil until the session is open.
-	superseded <-chan struct{}
+	// ended is nil until the session is open.
+	ended <-chan error
 	// unacked counts the messages since the last Ack; acked is what it will say.
 	unacked int
 	acked   uint64
@@ -110,7 +110,8 @@ func (c *conversation) run(ctx context.Context, who Identity) error {
 		return err
 	}
 	defer c.server.close(sess)
-	c.superseded = sess.superseded
+	c.ended = sess.ended
+	c.keepWatch(ctx, sess)
 	log := c.server.config.Logger.WithValues("namespace", sess.holder.Namespace, "pod", sess.holder.Pod, "rank", sess.holder.Rank)
 	log.V(2).Info("report stream opened", "epoch", first.GetHello().GetEpoch(), "snapshotWanted", reply.GetSnapshotWanted(), "resumeFrom", reply.GetResumeFrom())
 	if err := c.stream.Send(&pb.ReportResponse{Message: &pb.ReportResponse_Hello{Hello: reply}}); err != nil {
@@ -133,11 +134,31 @@ func (c *conversation) exchange(ctx context.Context, sess *session) error {
 		}
 		a, err := sess.handle(req)
 		if err != nil {
-			return err
+			return c.reason(err)
 		}
 		if err := c.send(a); err != nil {
 			return err
 		}
+	}
+}
+
+// keepWatch has the session looked at for as long as it lasts. What was learnt while
+// it was being opened counts as well.
+func (c *conversation) keepWatch(ctx context.Context, sess *session) {
+	c.server.recheck(sess)
+	if w := watchFrom(ctx); w != nil {
+		check := func(ctx context.Context, who Identity) error { return c.server.mayContinue(ctx, sess, who) }
+		w.also.Store(&check)
+	}
+}
+
+// reason is why the session was told to end, or else what a message met.
+func (c *conversation) reason(err error) error {
+	select {
+	case why := <-c.ended:
+		return why
+	default:
+		return err
 	}
 }
 
@@ -148,11 +169,11 @@ func (c *conversation) next(ctx context.Context) (*pb.ReportRequest, error) {
 	case m := <-c.messages:
 		return m.request, m.err
 	case <-ctx.Done():
-		return nil, status.FromContextError(ctx.Err()).Err()
+		return nil, whyEnded(ctx)
 	case <-c.server.stopping:
 		return nil, errStopping
-	case <-c.superseded:
-		return nil, errSuperseded
+	case why := <-c.ended:
+		return nil, why
 	case <-c.timer.C():
 		return nil, errIdle
 	}

@@ -24,7 +24,7 @@ import (
 
 func TestHealthFollowsTheIndex(t *testing.T) {
 	s := indexservertest.Start(t)
-	client := grpc_health_v1.NewHealthClient(s.DialWith(t))
+	client := grpc_health_v1.NewHealthClient(s.Dial(t))
 	await := func(service string, want grpc_health_v1.HealthCheckResponse_ServingStatus) {
 		t.Helper()
 		indexservertest.Await(t, service+" "+want.String(), func() bool {

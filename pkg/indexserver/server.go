@@ -39,6 +39,8 @@ type Server struct {
 	router  *routing.Router
 	// credentials remembers who was authenticated a moment ago.
 	credentials credentials
+	// mistakes counts wrong tokens.
+	mistakes mistakes
 	// questions are kept for their memory.
 	questions sync.Pool
 	// lookupStreams counts the open lookup streams.
@@ -49,8 +51,9 @@ type Server struct {
 	stopping chan struct{}
 	stopOnce sync.Once
 
-	mu       sync.Mutex
-	sessions map[index.Holder]*session
+	mu sync.Mutex
+	// sessions are the open ones, by the namespace of their holder.
+	sessions map[string]map[index.Holder]*session
 }
 
 // New returns a server that is not serving yet. The error names everything that
@@ -61,7 +64,7 @@ func New(c Config) (*Server, error) {
 		return nil, err
 	}
 	s := &Server{
-		config: c, stopping: make(chan struct{}), sessions: map[index.Holder]*session{},
+		config: c, stopping: make(chan struct{}), sessions: map[string]map[index.Holder]*session{},
 		questions: sync.Pool{New: func() any { return new(question) }},
 	}
 	s.metrics, err = newMetrics(c.Registerer, s)
@@ -86,6 +89,8 @@ func (s *Server) Options() []grpc.ServerOption {
 		grpc.Creds(tlscredentials.NewTLS(s.config.TLS)),
 		grpc.UnaryInterceptor(s.unaryInterceptor),
 		grpc.StreamInterceptor(s.streamInterceptor),
+		grpc.InTapHandle(s.tap),
+		grpc.UnknownServiceHandler(unknownMethod),
 		grpc.MaxRecvMsgSize(max(s.config.Limits.LookupBytes, s.config.Limits.MessageBytes)),
 		grpc.MaxHeaderListSize(maxHeaderBytes),
 		grpc.MaxConcurrentStreams(s.config.Limits.StreamsPerConnection),

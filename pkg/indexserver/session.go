@@ -26,11 +26,22 @@ type session struct {
 	messageBytes int
 	holder       index.Holder
 	stream       index.Stream
-	// superseded is closed when a newer stream of the same holder is open.
-	superseded chan struct{}
-	reader     changeReader
+	// hello is what the client said, permission what it was granted for that.
+	hello      index.Hello
+	permission Permission
+	// ended has why the session has to end, once it has to.
+	ended  chan error
+	reader changeReader
 	// scraped are the last statistics.
 	scraped index.Stats
+}
+
+// end tells the session's stream to end. The first reason counts.
+func (s *session) end(why error) {
+	select {
+	case s.ended <- why:
+	default:
+	}
 }
 
 // answer is what a message is answered with; the zero answer is silence.

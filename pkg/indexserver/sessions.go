@@ -11,6 +11,7 @@ import (
 	"google.golang.org/grpc/codes"
 
 	pb "inferencecache.io/inference-cache/pkg/generated/proto/inferencecache/v1alpha1"
+	"inferencecache.io/inference-cache/pkg/index"
 )
 
 // open checks a hello and opens its session. An older stream of the same holder
@@ -20,13 +21,15 @@ func (s *Server) open(ctx context.Context, who Identity, hello *pb.Hello) (*sess
 	if err != nil {
 		return nil, nil, statusOf(err)
 	}
-	if err := s.config.Authorizer.MayReport(ctx, who, &h); err != nil {
+	permission, err := s.config.Authorizer.MayReport(ctx, who, &h)
+	if err != nil {
 		return nil, nil, refusal(err, codes.PermissionDenied)
 	}
 	sess := &session{
-		index: s.config.Index, metrics: s.metrics, clock: s.config.Clock,
-		messageBytes: s.config.Limits.MessageBytes, holder: h.Holder, superseded: make(chan struct{}),
+		index: s.config.Index, metrics: s.metrics, clock: s.config.Clock, messageBytes: s.config.Limits.MessageBytes,
+		holder: h.Holder, hello: h, permission: permission, ended: make(chan error, 1),
 	}
+	h.Backend = permission.Backend
 	// The lock spans both steps, so that the stream which the index takes as the
 	// newest is the one that stays.
 	s.mu.Lock()
@@ -36,10 +39,15 @@ func (s *Server) open(ctx context.Context, who Identity, hello *pb.Hello) (*sess
 		return nil, nil, statusOf(err)
 	}
 	sess.stream = stream
-	if older := s.sessions[h.Holder]; older != nil {
-		close(older.superseded)
+	sessions := s.sessions[h.Holder.Namespace]
+	if older := sessions[h.Holder]; older != nil {
+		older.end(errSuperseded)
 	}
-	s.sessions[h.Holder] = sess
+	if sessions == nil {
+		sessions = map[index.Holder]*session{}
+		s.sessions[h.Holder.Namespace] = sessions
+	}
+	sessions[h.Holder] = sess
 	out := &pb.HelloReply{
 		SnapshotWanted:  reply.SnapshotWanted,
 		ObservedBy:      s.config.Name,
@@ -58,7 +66,12 @@ func (s *Server) close(sess *session) {
 	s.config.Index.Close(sess.stream, s.config.Clock.Now())
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.sessions[sess.holder] == sess {
-		delete(s.sessions, sess.holder)
+	sessions := s.sessions[sess.holder.Namespace]
+	if sessions[sess.holder] != sess {
+		return
+	}
+	delete(sessions, sess.holder)
+	if len(sessions) == 0 {
+		delete(s.sessions, sess.holder.Namespace)
 	}
 }

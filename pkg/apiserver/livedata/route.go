@@ -34,16 +34,24 @@ type Lookuper struct {
 
 	// Router is what LookupRoute asks as well.
 	Router Router
+	// NamespaceOf returns the namespace that a tenant belongs to; nil where whoever may
+	// ask may ask about all of them.
+	NamespaceOf func(tenant string) string
 }
 
 var _ routelookup.Lookuper = Lookuper{}
 
 // Lookup implements routelookup.Lookuper. Without a tenant the namespace of the
-// lookup is the tenant.
+// lookup is the tenant. Who may create routelookups in a namespace has thereby the
+// right to ask about its tenants, and about no others.
 func (l Lookuper) Lookup(ctx context.Context, namespace string, lookup *inferencecache.RouteLookup) error {
 	request, err := routeRequest(namespace, &lookup.Spec)
 	if err != nil {
 		return err
+	}
+	if l.NamespaceOf != nil && l.NamespaceOf(request.Tenant) != namespace {
+		return apierrors.NewForbidden(inferencecache.Resource("routelookups"), lookup.Name,
+			fmt.Errorf("spec.tenantID: tenant %s does not belong to namespace %s", request.Tenant, namespace))
 	}
 	now := l.Clock.Now()
 	answer := l.Router.Lookup(ctx, request)

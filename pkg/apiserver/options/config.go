@@ -115,7 +115,19 @@ func (o *Options) fill(ctx context.Context, config *apiserver.Config) error {
 	if o.Standalone {
 		return o.applyStandalone(config, credentials)
 	}
-	config.Extra.Namespaces, err = apiserver.ClusterNamespaces(generic.ClientConfig)
+	if config.Extra.Namespaces, err = apiserver.ClusterNamespaces(generic.ClientConfig); err != nil {
+		return err
+	}
+	return o.applyCallers(config)
+}
+
+// applyCallers makes what asks the cluster about callers of the gRPC port.
+func (o *Options) applyCallers(config *apiserver.Config) error {
+	authentication, err := clientConfig(o.kubeconfigOf(apiserver.AskerAuthentication))
+	if err != nil {
+		return err
+	}
+	config.Extra.Callers, err = apiserver.NewCallers(authentication, config.Generic.ClientConfig, config.Generic.SharedInformerFactory)
 	return err
 }
 

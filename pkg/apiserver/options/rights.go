@@ -81,6 +81,21 @@ func (o *Options) kubeconfigOf(a apiserver.Asker) string {
 // newReviewer returns what asks as the user of a kubeconfig file. It has no rate
 // limit: the questions come all at once, and then never again.
 func newReviewer(file string) (apiserver.Reviewer, error) {
+	config, err := clientConfig(file)
+	if err != nil {
+		return nil, err
+	}
+	config.QPS, config.Timeout = -1, reviewTimeout
+	client, err := kubernetes.NewForConfig(config)
+	if err != nil {
+		return nil, fmt.Errorf("make client to ask for rights: %w", err)
+	}
+	return client.AuthorizationV1().SelfSubjectAccessReviews(), nil
+}
+
+// clientConfig returns how to reach the cluster as the user of a kubeconfig file, or
+// of the Pod.
+func clientConfig(file string) (*rest.Config, error) {
 	var config *rest.Config
 	var err error
 	if file == "" {
@@ -90,12 +105,7 @@ func newReviewer(file string) (apiserver.Reviewer, error) {
 		config, err = clientcmd.NewNonInteractiveDeferredLoadingClientConfig(rules, &clientcmd.ConfigOverrides{}).ClientConfig()
 	}
 	if err != nil {
-		return nil, fmt.Errorf("find the cluster to ask for rights: %w", err)
+		return nil, fmt.Errorf("find the cluster: %w", err)
 	}
-	config.QPS, config.Timeout = -1, reviewTimeout
-	client, err := kubernetes.NewForConfig(config)
-	if err != nil {
-		return nil, fmt.Errorf("make client to ask for rights: %w", err)
-	}
-	return client.AuthorizationV1().SelfSubjectAccessReviews(), nil
+	return config, nil
 }

@@ -118,8 +118,8 @@ func (f *fakeIndex) start(t testing.TB) {
 	f.health = health.NewServer()
 	f.server = grpc.NewServer(
 		grpc.Creds(credentials.NewTLS(&tls.Config{Certificates: []tls.Certificate{f.ca.certificate}, MinVersion: tls.VersionTLS12})),
-		grpc.UnaryInterceptor(func(ctx context.Context, req any, info *grpc.UnaryServerInfo, handler grpc.UnaryHandler) (any, error) {
-			if _, free := info.Server.(*health.Server); !free && !authenticated(ctx) {
+		grpc.UnaryInterceptor(func(ctx context.Context, req any, _ *grpc.UnaryServerInfo, handler grpc.UnaryHandler) (any, error) {
+			if !authenticated(ctx) {
 				return nil, status.Error(codes.Unauthenticated, "no such token")
 			}
 			return handler(ctx, req)

@@ -10,6 +10,7 @@ import (
 	"crypto/tls"
 	"crypto/x509"
 	"net"
+	"net/http"
 	"os"
 	"path/filepath"
 	"testing"
@@ -149,6 +150,35 @@ func (s *Instance) DialWith(t testing.TB, options ...grpc.DialOption) *grpc.Clie
 	}
 	t.Cleanup(func() { _ = conn.Close() })
 	return conn
+}
+
+// WithToken sends a token with every call of a connection.
+func (*Instance) WithToken(token string) grpc.DialOption {
+	return grpc.WithPerRPCCredentials(bearer(token))
+}
+
+// Connect opens a TLS connection as a client of HTTP/2 does, and nothing more. Reading
+// from it gives up after a while.
+func (s *Instance) Connect(t testing.TB) net.Conn {
+	t.Helper()
+	dialer := tls.Dialer{Config: &tls.Config{RootCAs: s.trust, MinVersion: tls.VersionTLS12, NextProtos: []string{"h2"}}}
+	conn, err := dialer.DialContext(t.Context(), "tcp", s.Address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = conn.Close() })
+	if err := conn.SetReadDeadline(time.Now().Add(Patience)); err != nil {
+		t.Fatal(err)
+	}
+	return conn
+}
+
+// HTTP2 returns what speaks plain HTTP/2 to the server.
+func (s *Instance) HTTP2(t testing.TB) *http.Transport {
+	t.Helper()
+	transport := &http.Transport{TLSClientConfig: &tls.Config{RootCAs: s.trust, MinVersion: tls.VersionTLS12}, ForceAttemptHTTP2: true}
+	t.Cleanup(transport.CloseIdleConnections)
+	return transport
 }
 
 // Client returns a client that sends the right token with every call.

@@ -22,8 +22,8 @@ import (
 	// Registers the JSON format of the log.
 	_ "k8s.io/component-base/logs/json/register"
 
-	"inferencecache.io/inference-cache/pkg/apiserver"
 	"inferencecache.io/inference-cache/pkg/apiserver/options"
+	"inferencecache.io/inference-cache/pkg/version"
 )
 
 // helpColumns is the width that --help is wrapped to.
@@ -42,7 +42,7 @@ func newCommand() *cobra.Command {
 		Long: "Serve the API group inferencecache.io, the live index of what inference engines hold,\n" +
 			"and the gRPC service through which engines report and routers ask.\n\n" +
 			"With --standalone no cluster is needed. \"snapshot save\" and \"snapshot restore\" back up the embedded etcd.",
-		Version:      apiserver.Version(),
+		Version:      version.Describe(),
 		Args:         cobra.NoArgs,
 		SilenceUsage: true,
 		RunE: func(cmd *cobra.Command, _ []string) error {

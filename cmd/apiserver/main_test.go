@@ -11,6 +11,8 @@ import (
 	"testing"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"inferencecache.io/inference-cache/pkg/version"
 )
 
 func TestCommandLine(t *testing.T) {
@@ -21,7 +23,7 @@ func TestCommandLine(t *testing.T) {
 		fails bool
 		want  string
 	}{
-		"version":               {args: []string{"--version"}, want: "inference-cache-apiserver version "},
+		"version":               {args: []string{"--version"}, want: "inference-cache-apiserver version " + version.Describe() + "\n"},
 		"help":                  {args: []string{"--help"}, want: "--standalone"},
 		"no way to run":         {args: nil, fails: true, want: "--data-dir: required without --etcd-servers"},
 		"unknown flag":          {args: []string{"--unknown"}, fails: true, want: "unknown flag: --unknown"},

@@ -12,7 +12,6 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
-	"runtime/debug"
 	"syscall"
 
 	"github.com/spf13/cobra"
@@ -20,6 +19,7 @@ import (
 	"k8s.io/klog/v2/textlogger"
 
 	"inferencecache.io/inference-cache/pkg/subscriber"
+	"inferencecache.io/inference-cache/pkg/version"
 )
 
 func main() {
@@ -42,13 +42,14 @@ func newCommand() *cobra.Command {
 		Long: `kvevent-subscriber runs in the Pod of a vLLM or SGLang engine, follows the
 engine's cache events, and keeps every replica of the index informed of which
 prompt prefixes the engine holds. It sends hashes, never tokens or text.`,
+		Version:       version.Describe(),
 		Args:          cobra.NoArgs,
 		SilenceUsage:  true,
 		SilenceErrors: true,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			logger := textlogger.NewLogger(textlogger.NewConfig(textlogger.Verbosity(verbosity)))
 			klog.SetLogger(logger)
-			options.ClientVersion = version()
+			options.ClientVersion = version.Own()
 			s, err := subscriber.New(*options)
 			if err != nil {
 				return err
@@ -60,12 +61,4 @@ prompt prefixes the engine holds. It sends hashes, never tokens or text.`,
 	options.AddFlags(command.Flags())
 	command.Flags().IntVarP(&verbosity, "log-verbosity", "v", verbosity, "How much is logged: 0 what an operator must see, 2 state changes, 5 everything.")
 	return command
-}
-
-// version returns the version that this program was built as.
-func version() string {
-	if info, ok := debug.ReadBuildInfo(); ok && info.Main.Version != "" {
-		return info.Main.Version
-	}
-	return "unknown"
 }

@@ -10,6 +10,8 @@ import (
 	"io"
 	"strings"
 	"testing"
+
+	"inferencecache.io/inference-cache/pkg/version"
 )
 
 func TestCommand(t *testing.T) {
@@ -49,7 +51,14 @@ func TestCommand(t *testing.T) {
 }
 
 func TestVersion(t *testing.T) {
-	if version() == "" {
-		t.Error("no version")
+	var out strings.Builder
+	command := newCommand()
+	command.SetArgs([]string{"--version"})
+	command.SetOut(&out)
+	if err := command.Execute(); err != nil {
+		t.Fatal(err)
+	}
+	if want := "kvevent-subscriber version " + version.Describe() + "\n"; out.String() != want {
+		t.Errorf("got %q, want %q", out.String(), want)
 	}
 }

@@ -7,44 +7,25 @@ package apiserver
 
 import (
 	"fmt"
-	"runtime/debug"
 	"strings"
 
 	apimachineryversion "k8s.io/apimachinery/pkg/version"
 	basecompatibility "k8s.io/component-base/compatibility"
 	baseversion "k8s.io/component-base/version"
+
+	"inferencecache.io/inference-cache/pkg/version"
 )
 
-// libraryPath is the module whose version says which Kubernetes we speak like.
-const libraryPath = "k8s.io/apiserver"
-
-// Version returns the version of this program: the module's version when built
-// from a release, else "devel" with the commit when it is known.
+// Version returns the version of this program.
 func Version() string {
-	info, ok := debug.ReadBuildInfo()
-	if !ok {
-		return "devel"
-	}
-	if v := info.Main.Version; v != "" && v != "(devel)" {
-		return v
-	}
-	for _, s := range info.Settings {
-		if s.Key == "vcs.revision" && len(s.Value) >= 12 {
-			return "devel-" + s.Value[:12]
-		}
-	}
-	return "devel"
+	return version.Own()
 }
 
 // kubernetesVersion returns the Kubernetes release that the API server library
-// in this binary belongs to: its module version with the major raised to 1.
+// in this binary belongs to.
 func kubernetesVersion() string {
-	if info, ok := debug.ReadBuildInfo(); ok {
-		for _, m := range info.Deps {
-			if rest, found := strings.CutPrefix(m.Version, "v0."); found && m.Path == libraryPath {
-				return "v1." + rest
-			}
-		}
+	if v := version.Kubernetes(); v != "" {
+		return v
 	}
 	return "v" + baseversion.DefaultKubeBinaryVersion + ".0"
 }

@@ -43,6 +43,7 @@ var (
 // named further down may import what stands above it, never the reverse.
 var borders = []borderRow{
 	{tree: "pkg/fingerprint", theirs: []string{"github.com/zeebo/xxh3"}},
+	{tree: "pkg/version", theirs: []string{}},
 	{tree: "pkg/zmtp", theirs: []string{}},
 	{tree: "pkg/kvevents", ours: []string{"pkg/zmtp"}, theirs: []string{"github.com/vmihailenco/msgpack/v5", "github.com/tinylib/msgp"}},
 	{tree: "pkg/index", ours: []string{"pkg/fingerprint"}, never: append([]string{"google.golang.org/grpc"}, kubernetes...)},
@@ -63,7 +64,7 @@ var borders = []borderRow{
 	{tree: "pkg/certs", never: []string{"k8s.io/apiserver"}},
 	{tree: "pkg/apiserver", ours: []string{
 		"pkg/fingerprint", "pkg/index", "pkg/routing", "pkg/tokenizer", "pkg/apis", "pkg/generated", "pkg/adapters",
-		"pkg/registry", "pkg/indexserver", "pkg/storage", "pkg/certs",
+		"pkg/registry", "pkg/indexserver", "pkg/storage", "pkg/certs", "pkg/version",
 	}, never: []string{"sigs.k8s.io/controller-runtime"}},
 	{
 		tree: "pkg/subscriber", ours: []string{"pkg/zmtp", "pkg/kvevents", "pkg/fingerprint", "pkg/generated/proto"},
@@ -76,9 +77,9 @@ var borders = []borderRow{
 	{tree: "pkg/controller", ours: managed, never: servers},
 	{tree: "pkg/webhook", ours: managed, never: servers},
 	{tree: "pkg/gateway", ours: managed, never: servers},
-	{tree: "cmd/apiserver", ours: []string{"pkg/apiserver"}, tests: []string{"pkg/apis", "pkg/generated"}, never: []string{"sigs.k8s.io/controller-runtime"}},
+	{tree: "cmd/apiserver", ours: []string{"pkg/apiserver", "pkg/version"}, tests: []string{"pkg/apis", "pkg/generated"}, never: []string{"sigs.k8s.io/controller-runtime"}},
 	{tree: "cmd/manager", ours: []string{"pkg/controller", "pkg/webhook", "pkg/gateway", "pkg/certs", "pkg/apis", "pkg/generated", "pkg/adapters"}, never: servers},
-	{tree: "cmd/kvevent-subscriber", ours: []string{"pkg/subscriber"}, never: append([]string{"k8s.io/apiserver"}, servers...)},
+	{tree: "cmd/kvevent-subscriber", ours: []string{"pkg/subscriber", "pkg/version"}, never: append([]string{"k8s.io/apiserver"}, servers...)},
 	{tree: "cmd/kubectl-inferencecache", ours: []string{"pkg/apis", "pkg/generated", "pkg/client/routing", "pkg/fingerprint"}, never: servers},
 }
 

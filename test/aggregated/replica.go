@@ -41,6 +41,13 @@ func (r *Replica) GRPCAddress() string { return r.grpc }
 // Log is the file with what it said in all of its lives.
 func (r *Replica) Log() string { return filepath.Join(r.dir, "server.log") }
 
+// Running reports whether it was started and not stopped or killed since.
+func (r *Replica) Running() bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.process != nil
+}
+
 // Start starts a replica that is down, and returns when it is ready.
 func (r *Replica) Start(ctx context.Context) error {
 	if err := r.launch(); err != nil {

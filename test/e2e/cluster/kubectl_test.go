@@ -8,15 +8,19 @@ SPDX-License-Identifier: Apache-2.0
 package cluster
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
+	gocmp "github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
 
 	"inferencecache.io/inference-cache/test/transcript"
 )
@@ -50,6 +54,8 @@ func TestTranscripts(t *testing.T) {
 		t.Fatalf("no transcripts: %v", err)
 	}
 	shell := newShell(t)
+	// Those that expect no engine come first.
+	slices.SortFunc(files, func(a, b string) int { return cmp.Compare(strings.Count(a, withEngine), strings.Count(b, withEngine)) })
 	for _, file := range files {
 		name := strings.TrimSuffix(filepath.Base(file), ".transcript")
 		t.Run(name, func(t *testing.T) {
@@ -59,9 +65,7 @@ func TestTranscripts(t *testing.T) {
 			}
 			clean(t, shell)
 			if name == withEngine {
-				ctx, cancel := context.WithCancel(t.Context())
-				defer cancel()
-				if err := startEngine(ctx, t); err != nil {
+				if err := startEngine(t); err != nil {
 					t.Fatal(err)
 				}
 			}
@@ -69,31 +73,62 @@ func TestTranscripts(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if diff := cmp.Diff(strings.Split(string(want), "\n"), strings.Split(got, "\n")); diff != "" {
+			if diff := gocmp.Diff(strings.Split(string(want), "\n"), strings.Split(got, "\n")); diff != "" {
 				t.Errorf("%s (-want +got):\n%s", file, diff)
 			}
 		})
 	}
 }
 
+// TestWatchCacheBackends watches an object through its life.
+func TestWatchCacheBackends(t *testing.T) {
+	shell := newShell(t)
+	clean(t, shell)
+	if err := transcript.WatchBackends(t.Context(), shell); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestWatchCacheIndices watches the live index while an engine comes.
+func TestWatchCacheIndices(t *testing.T) {
+	shell := newShell(t)
+	clean(t, shell)
+	if err := transcript.WatchIndex(t.Context(), shell, func(context.Context) error { return startEngine(t) }); err != nil {
+		t.Fatal(err)
+	}
+}
+
 // startEngine reports the engine of the transcripts with the token of its Pod. It
-// lives until the context ends.
-func startEngine(ctx context.Context, t *testing.T) error {
+// lives until the test ends; then the server starts anew and knows nothing of it.
+func startEngine(t *testing.T) error {
 	t.Helper()
+	ctx, cancel := context.WithCancel(t.Context())
 	pods := newClients(t).CoreV1().Pods(transcript.EngineNamespace)
 	pod, err := pods.Create(ctx, &corev1.Pod{
 		ObjectMeta: metav1.ObjectMeta{Name: transcript.EnginePod},
 		Spec:       corev1.PodSpec{Containers: []corev1.Container{{Name: "engine", Image: "example.com/engine:1"}}},
-	}, metav1.CreateOptions{})
+	}, createOptions)
 	if err != nil {
+		cancel()
 		return err
 	}
 	i := environment.Installation
+	server := i.Replicas()[0]
+	t.Cleanup(func() {
+		cancel()
+		ctx := context.WithoutCancel(ctx)
+		if err := errors.Join(
+			pods.Delete(ctx, pod.Name, metav1.DeleteOptions{GracePeriodSeconds: ptr.To[int64](0)}),
+			server.Stop(ctx), server.Start(ctx), i.Await(ctx),
+		); err != nil {
+			t.Fatal(err)
+		}
+	})
 	token, err := i.ServiceAccountToken(ctx, pod.Namespace, "default", &pod.ObjectMeta)
 	if err != nil {
 		return err
 	}
-	conn, err := i.Dial(ctx, i.Replicas()[0], token)
+	conn, err := i.Dial(ctx, server, token)
 	if err != nil {
 		return err
 	}

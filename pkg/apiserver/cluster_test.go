@@ -43,6 +43,7 @@ type cluster struct {
 	refused refusals
 	quotas  quotas
 	engines engines
+	objects objects
 }
 
 func (c *cluster) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -58,6 +59,8 @@ func (c *cluster) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case r.URL.Query().Get("watch") != "" && r.URL.Query().Get("sendInitialEvents") != "":
 		// Clients then list and watch.
 		fail(w, http.StatusUnprocessableEntity, metav1.StatusReasonInvalid)
+	case c.objects.serves(info):
+		c.objects.serve(w, r, info)
 	case info.Resource == "resourcequotas":
 		c.quotas.serve(w, r, info)
 	case info.Resource == "pods":

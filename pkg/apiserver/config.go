@@ -63,6 +63,8 @@ type ExtraConfig struct {
 	// Tracing receives spans of gRPC calls; nil makes none. Those of requests go to
 	// the provider of the generic configuration.
 	Tracing trace.TracerProvider
+	// Registration is how the cluster comes to this server; nil without a cluster.
+	Registration *Registration
 	// OnReady, when set, is called once, when /readyz turns good.
 	OnReady func() error
 	// CloseLast releases what has to outlive the server, embedded etcd above

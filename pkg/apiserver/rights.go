@@ -35,6 +35,9 @@ const (
 	AskerAuthorization Asker = "Authorization"
 	// AskerPriorityAndFairness follows the cluster's flow control.
 	AskerPriorityAndFairness Asker = "PriorityAndFairness"
+	// AskerCertificates makes the server's own certificates and publishes who signs
+	// them.
+	AskerCertificates Asker = "Certificates"
 )
 
 // Consequence is what comes of a missing right. A larger one is worse.
@@ -66,8 +69,14 @@ type Right struct {
 // ClusterRights returns every right that a server in a cluster needs with all its
 // parts on: the rules that its roles have to have. Not among them is what the
 // parameters of the cluster's admission policies are, because each policy names a
-// kind of its own, and asking for one's own rights, which everybody may.
+// kind of its own, and asking for one's own rights, which everybody may. The server
+// is in the default namespace.
 func ClusterRights() []Right {
+	return ClusterRightsIn(DefaultNamespace)
+}
+
+// ClusterRightsIn is ClusterRights for a server in another namespace.
+func ClusterRightsIn(namespace string) []Right {
 	const (
 		admission   = "admissionregistration.k8s.io"
 		flowcontrol = "flowcontrol.apiserver.k8s.io"
@@ -78,7 +87,7 @@ func ClusterRights() []Right {
 	create := func(asker Asker, group, resource string) Right {
 		return Right{Verbs: []string{"create"}, Group: group, Resource: resource, Asker: asker, Without: Unready}
 	}
-	return []Right{
+	return append([]Right{
 		{
 			Verbs: []string{"get", "list", "watch"}, Resource: "configmaps", Namespace: "kube-system", Name: "extension-apiserver-authentication",
 			Asker: AskerAuthenticationConfig, Without: Unstarted,
@@ -101,7 +110,7 @@ func ClusterRights() []Right {
 		watched(AskerPriorityAndFairness, flowcontrol, "prioritylevelconfigurations"),
 		// Conditions of flow schemas, which other API servers write as well.
 		{Verbs: []string{"patch"}, Group: flowcontrol, Resource: "flowschemas", Subresource: "status", Asker: AskerPriorityAndFairness, Without: Degraded},
-	}
+	}, registrationRights(namespace)...)
 }
 
 // Rules returns the rules that grant those of the rights that are of namespace,

@@ -10,6 +10,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"strings"
 	"sync"
@@ -167,29 +168,40 @@ func TestStartWaitsForRights(t *testing.T) {
 }
 
 // TestRightsAreWhatIsAsked compares the table of rights with the requests of a
-// server that was used in every way that leads to one. The only right it does not
-// see used is that of telling about broken flow schemas, of which there are none.
+// server that was used in every way that leads to one. Lesser rights are used when
+// there is occasion, of which not every one is here.
 func TestRightsAreWhatIsAsked(t *testing.T) {
-	want := map[string]bool{}
+	want, lesser := map[string]bool{}, map[string]bool{}
 	for _, r := range apiserver.ClusterRights() {
-		if r.Without == apiserver.Degraded {
-			continue
-		}
 		for _, verb := range r.Verbs {
 			anywhere := apiserver.Right{Group: r.Group, Resource: r.Resource, Subresource: r.Subresource}
+			if r.Without == apiserver.Degraded {
+				lesser[verb+" "+anywhere.String()] = true
+				continue
+			}
 			want[verb+" "+anywhere.String()] = true
 		}
 	}
 	kube := &cluster{}
 	kube.quotas.set(objectQuota("default", backends(0), backends(2)))
-	c := clusterClient(t, startInCluster(t, kube), "admin")
+	createAuthority(t, kube)
+	// An authority that needs a successor, an APIService that needs the bundle, and a
+	// definition that may be in the way.
+	kube.objects.put(t, "secrets", authoritySecret(t, -300*day, 65*day))
+	kube.objects.put(t, "apiservices", apiService("inference-cache-system", "inference-cache-apiserver"))
+	kube.objects.put(t, "customresourcedefinitions", definition("things", "v1"))
+	o := withOwnCertificates(inCluster(t, kube))
+	run(t, o)
+	c := clusterClient(t, o.Recommended.SecureServing.Listener.Addr().String(), "admin")
 	create(t, c, "a")
 	tenant := &v1alpha1.CacheTenant{ObjectMeta: metav1.ObjectMeta{Name: "a"}, Spec: v1alpha1.CacheTenantSpec{TenantID: "acme"}}
 	if _, err := c.InferencecacheV1alpha1().CacheTenants("default").Create(t.Context(), tenant, metav1.CreateOptions{}); err != nil {
 		t.Fatal(err)
 	}
 	mustSucceedSoon(t, func(context.Context) error {
-		if diff := cmp.Diff(want, kube.asked.get()); diff != "" {
+		asked := kube.asked.get()
+		maps.DeleteFunc(asked, func(right string, _ bool) bool { return lesser[right] && !want[right] })
+		if diff := cmp.Diff(want, asked); diff != "" {
 			return fmt.Errorf("the table of rights is not what the server asks for (-table +asked):\n%s", diff)
 		}
 		return nil

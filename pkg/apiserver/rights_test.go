@@ -153,12 +153,13 @@ func TestClusterRights(t *testing.T) {
 		if len(r.Verbs) == 0 || r.Resource == "" || r.Asker == "" {
 			t.Errorf("incomplete: %+v", r)
 		}
-		if seen[r.String()] {
-			t.Errorf("twice: %s", r)
+		of := string(r.Asker) + " " + r.String()
+		if seen[of] {
+			t.Errorf("twice: %s", of)
 		}
-		seen[r.String()] = true
+		seen[of] = true
 	}
-	for _, namespace := range []string{"", "kube-system"} {
+	for _, namespace := range []string{"", "kube-system", DefaultNamespace} {
 		for _, want := range Rules(namespace, rights) {
 			var got rbacv1.PolicyRule
 			if err := yaml.UnmarshalStrict([]byte(flow(want)), &got); err != nil {

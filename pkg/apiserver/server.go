@@ -76,6 +76,9 @@ func (c CompletedConfig) New(ctx context.Context) (*Server, error) {
 	if err := generic.AddReadyzChecks(c.extra.openChecks()...); err != nil {
 		return nil, fmt.Errorf("add readiness check: %w", err)
 	}
+	if err := s.installRegistration(generic); err != nil {
+		return nil, err
+	}
 	if c.extra.Rights == nil {
 		return s, nil
 	}
@@ -83,6 +86,25 @@ func (c CompletedConfig) New(ctx context.Context) (*Server, error) {
 		return nil, fmt.Errorf("add hook: %w", err)
 	}
 	return s, nil
+}
+
+// installRegistration makes the server look after how the cluster comes to it.
+func (s *Server) installRegistration(generic *genericapiserver.GenericAPIServer) error {
+	registration := s.extra.Registration
+	if registration == nil {
+		return nil
+	}
+	if err := generic.AddReadyzChecks(registration); err != nil {
+		return fmt.Errorf("add readiness check: %w", err)
+	}
+	err := generic.AddPostStartHook("inference-cache-registration", func(hook genericapiserver.PostStartHookContext) error {
+		s.background.Go(func() { registration.Run(hook) })
+		return nil
+	})
+	if err != nil {
+		return fmt.Errorf("add hook: %w", err)
+	}
+	return nil
 }
 
 // askForRights is a post-start hook. The rights are looked at for as long as one

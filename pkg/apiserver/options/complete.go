@@ -104,10 +104,8 @@ func (o *Options) validateCluster() []error {
 	if serving.BindPort == 0 && serving.Listener == nil {
 		errs = append(errs, errors.New("--secure-port: 0 takes a free port and is for standalone mode; in a cluster the port must be known"))
 	}
-	if pair := serving.ServerCert.CertKey; pair.CertFile == "" || pair.KeyFile == "" {
-		errs = append(errs, errors.New("--tls-cert-file, --tls-private-key-file: required unless --standalone is given"))
-	}
-	return errs
+	errs = append(errs, o.validateCertificateFiles()...)
+	return append(errs, o.Cluster.validate(o.ownCertificates())...)
 }
 
 // validateRecommended validates what is used of the recommended options. The

@@ -103,6 +103,9 @@ func (o *Options) fill(ctx context.Context, config *apiserver.Config) error {
 		if err := o.awaitRights(ctx, config); err != nil {
 			return err
 		}
+		if err := o.register(ctx, config, recommended.SecureServing); err != nil {
+			return err
+		}
 	}
 	if err := recommended.ApplyTo(generic); err != nil {
 		return fmt.Errorf("apply options: %w", err)
@@ -142,6 +145,36 @@ func (o *Options) awaitRights(ctx context.Context, config *apiserver.Config) err
 	if err := check.WaitToStart(ctx); err != nil {
 		return fmt.Errorf("wait for rights in the cluster: %w", err)
 	}
+	return nil
+}
+
+// register makes what the cluster reaches the server through, and waits for the
+// certificate when the server makes its own: there is nothing to listen with before.
+func (o *Options) register(ctx context.Context, config *apiserver.Config, serving *genericoptions.SecureServingOptionsWithLoopback) error {
+	client, err := clientConfig(o.Recommended.CoreAPI.CoreAPIKubeconfigPath)
+	if err != nil {
+		return err
+	}
+	registration := apiserver.RegistrationConfig{
+		Client:      client,
+		Namespace:   o.Cluster.Namespace,
+		ServiceName: o.Cluster.ServiceName,
+		Names:       o.Cluster.names(),
+		Clock:       config.Extra.Clock,
+		Registerer:  config.Extra.Metrics,
+		Logger:      klog.FromContext(ctx).WithName("certificates"),
+	}
+	if o.ownCertificates() {
+		lifetimes := o.Cluster.lifetimes()
+		registration.Lifetimes = &lifetimes
+	}
+	if config.Extra.Registration, err = apiserver.NewRegistration(registration); err != nil {
+		return fmt.Errorf("prepare to register with the cluster: %w", err)
+	}
+	if err := config.Extra.Registration.Prepare(ctx); err != nil {
+		return fmt.Errorf("wait for a certificate: %w", err)
+	}
+	serving.ServerCert.GeneratedCert = config.Extra.Registration.ServingCertificate()
 	return nil
 }
 

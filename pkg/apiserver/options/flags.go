@@ -47,6 +47,7 @@ func (o *Options) AddFlags(fss *cliflag.NamedFlagSets) {
 	add(fss.FlagSet("features"), o.Recommended.Features.AddFlags)
 	add(fss.FlagSet("auditing"), o.Recommended.Audit.AddFlags)
 	add(fss.FlagSet("tracing"), o.Recommended.Traces.AddFlags)
+	o.Cluster.addFlags(fss.FlagSet(groupCluster))
 	add(fss.FlagSet(groupCluster), o.Recommended.CoreAPI.AddFlags)
 	add(fss.FlagSet(groupCluster), o.Recommended.EgressSelector.AddFlags)
 	add(fss.FlagSet(groupAuthentication), o.Recommended.Authentication.AddFlags)

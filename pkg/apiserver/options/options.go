@@ -65,6 +65,9 @@ type Options struct {
 	// Tokenizers say where prompts that come as text are tokenised, as model=url.
 	Tokenizers []string
 
+	// Cluster says where in a cluster the server is.
+	Cluster ClusterOptions
+
 	// ServerRun has timeouts, request limits and shutdown behaviour, which are
 	// not part of the recommended options.
 	ServerRun *genericoptions.ServerRunOptions
@@ -86,6 +89,7 @@ func New() *Options {
 	o := &Options{
 		EtcdQuotaBytes: embedded.DefaultQuotaBytes,
 		IndexMemory:    resource.QuantityValue{Quantity: resource.MustParse(defaultIndexMemory)},
+		Cluster:        newClusterOptions(),
 		ServerRun:      genericoptions.NewServerRunOptions(),
 		Recommended: genericoptions.NewRecommendedOptions(
 			etcdPrefix, codecs.Factory.LegacyCodec(v1alpha1.SchemeGroupVersion)),
@@ -98,8 +102,8 @@ func New() *Options {
 	o.Recommended.SecureServing.Required = false
 	// Which address is meant when none is given depends on the way to run.
 	o.Recommended.SecureServing.BindAddress = nil
-	// Our certificates come from files or from package standalone; the library
-	// shall not write self-signed ones into the working directory.
+	// Our certificates come from files, from package certs or from package
+	// standalone; the library shall not write self-signed ones into the working directory.
 	o.Recommended.SecureServing.ServerCert = genericoptions.GeneratableKeyCert{}
 	o.ServerRun.ShutdownWatchTerminationGracePeriod = watchGrace
 	return o

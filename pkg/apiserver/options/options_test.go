@@ -91,15 +91,40 @@ func TestValidate(t *testing.T) {
 		// want are parts of the error; none means valid.
 		want []string
 	}{
-		"standalone":              {args: []string{"--standalone"}},
-		"standalone, free ports":  {args: []string{"--standalone", "--secure-port=0", "--grpc-bind-address=127.0.0.1:0"}},
-		"standalone, local etcd":  {args: []string{"--standalone", "--etcd-servers=http://127.0.0.1:2379"}},
-		"cluster":                 {args: append([]string{"--data-dir=d"}, tls...)},
-		"cluster, own etcd":       {args: append([]string{"--etcd-servers=https://a:2379"}, tls...)},
-		"cluster without storage": {args: tls, want: []string{"--data-dir: required without --etcd-servers"}},
-		"cluster without certificates": {
-			args: []string{"--data-dir=d"},
-			want: []string{"--tls-cert-file, --tls-private-key-file: required unless --standalone"},
+		"standalone":                        {args: []string{"--standalone"}},
+		"standalone, free ports":            {args: []string{"--standalone", "--secure-port=0", "--grpc-bind-address=127.0.0.1:0"}},
+		"standalone, local etcd":            {args: []string{"--standalone", "--etcd-servers=http://127.0.0.1:2379"}},
+		"cluster":                           {args: append([]string{"--data-dir=d"}, tls...)},
+		"cluster, own etcd":                 {args: append([]string{"--etcd-servers=https://a:2379"}, tls...)},
+		"cluster without storage":           {args: tls, want: []string{"--data-dir: required without --etcd-servers"}},
+		"cluster with its own certificates": {args: []string{"--data-dir=d", "--namespace=ns", "--certificate-lifetime=1h", "--ca-lifetime=4h", "--pod-name=a.b"}},
+		"cluster with half a certificate": {
+			args: []string{"--data-dir=d", "--tls-cert-file=c"},
+			want: []string{"--tls-cert-file, --tls-private-key-file: give both, or none"},
+		},
+		"certificates that end before they are replaced": {
+			args: []string{"--data-dir=d", "--certificate-lifetime=1s"},
+			want: []string{"--certificate-lifetime: 1s is too short", "give at least 10s"},
+		},
+		"certificates that outlive their authority": {
+			args: []string{"--data-dir=d", "--certificate-lifetime=4h", "--ca-lifetime=15h"},
+			want: []string{"--ca-lifetime: 15h0m0s is too short for certificates that live for 4h0m0s; give at least 16h0m0s, or a shorter --certificate-lifetime"},
+		},
+		"lifetimes of given certificates": {
+			args: append([]string{"--data-dir=d", "--ca-lifetime=100h", "--certificate-lifetime=1h"}, tls...),
+			want: []string{"--certificate-lifetime: no effect with --tls-cert-file", "--ca-lifetime: no effect with --tls-cert-file"},
+		},
+		"names that are none": {
+			args: []string{"--data-dir=d", "--namespace=a.b", "--service-name=A", "--index-service-name=", "--pod-name=_"},
+			want: []string{`--namespace: "a.b" is no name`, `--service-name: "A" is no name`, `--index-service-name: "" is no name`, `--pod-name: "_" is no name`},
+		},
+		"one Service for both ports": {
+			args: []string{"--data-dir=d", "--index-service-name=inference-cache-apiserver"},
+			want: []string{`--index-service-name: "inference-cache-apiserver" is the name that --service-name gives to another Service`},
+		},
+		"where in a cluster, in standalone mode": {
+			args: []string{"--standalone", "--namespace=a", "--ca-lifetime=1000h"},
+			want: []string{"--ca-lifetime, --namespace: no effect in standalone mode"},
 		},
 		"cluster on a free port": {
 			args: append([]string{"--data-dir=d", "--secure-port=0"}, tls...),
@@ -165,7 +190,8 @@ func TestFlags(t *testing.T) {
 	for _, name := range []string{
 		"standalone", "data-dir", "secure-port", "bind-address", "grpc-bind-address", "embedded-etcd-quota-bytes",
 		"etcd-servers", "etcd-cafile", "etcd-certfile", "etcd-keyfile", "shutdown-delay-duration", "request-timeout",
-		"audit-policy-file", "tracing-config-file", "feature-gates", "v", "logging-format",
+		"audit-policy-file", "tracing-config-file",
+		"namespace", "service-name", "index-service-name", "pod-name", "certificate-lifetime", "ca-lifetime", "feature-gates", "v", "logging-format",
 	} {
 		if listed[name] == nil {
 			t.Errorf("flag --%s is missing", name)

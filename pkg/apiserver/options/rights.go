@@ -44,7 +44,7 @@ func (o *Options) rightsCheck(c clock.Clock) (*apiserver.RightsCheck, error) {
 
 // neededRights returns the rights of the parts that are on.
 func (o *Options) neededRights() []apiserver.Right {
-	return slices.DeleteFunc(apiserver.ClusterRights(), func(r apiserver.Right) bool { return !o.asks(r.Asker) })
+	return slices.DeleteFunc(apiserver.ClusterRightsIn(o.Cluster.Namespace), func(r apiserver.Right) bool { return !o.asks(r.Asker) })
 }
 
 // asks reports whether a part of the server is on.
@@ -56,6 +56,8 @@ func (o *Options) asks(a apiserver.Asker) bool {
 	case apiserver.AskerAuthenticationConfig:
 		given := authentication.ClientCert.ClientCA != "" && authentication.RequestHeader.ClientCAFile != ""
 		return !given && !authentication.SkipInClusterLookup && !authentication.TolerateInClusterLookupFailure
+	case apiserver.AskerCertificates:
+		return o.ownCertificates()
 	case apiserver.AskerPriorityAndFairness:
 		return o.Recommended.Features.EnablePriorityAndFairness
 	default:

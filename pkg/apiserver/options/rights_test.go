@@ -31,6 +31,7 @@ func TestNeededRights(t *testing.T) {
 		"authorities given":           {args: []string{"--client-ca-file=a", "--requestheader-client-ca-file=b"}, off: []apiserver.Asker{apiserver.AskerAuthenticationConfig}},
 		"one of two authorities":      {args: []string{"--client-ca-file=a"}},
 		"switched on what is on":      {args: []string{"--enable-admission-plugins=ResourceQuota"}},
+		"certificates given":          {args: []string{"--tls-cert-file=a", "--tls-private-key-file=b"}, off: []apiserver.Asker{apiserver.AskerCertificates}},
 		"lifecycle needs none of own": {args: []string{"--disable-admission-plugins=NamespaceLifecycle"}},
 	}
 	for name, tc := range tests {
@@ -44,12 +45,26 @@ func TestNeededRights(t *testing.T) {
 	}
 }
 
+// TestRightsInNamespace holds that the rights of a namespace are asked for where the
+// server is.
+func TestRightsInNamespace(t *testing.T) {
+	want := apiserver.ClusterRightsIn("elsewhere")
+	if diff := cmp.Diff(want, parse(t, "--data-dir=d", "--namespace=elsewhere").neededRights()); diff != "" {
+		t.Errorf("wrong rights (-want +got):\n%s", diff)
+	}
+	for _, r := range want {
+		if r.Namespace != "" && r.Namespace != "kube-system" && r.Namespace != "elsewhere" {
+			t.Errorf("right in another namespace: %s", r)
+		}
+	}
+}
+
 // TestRightsOfThreeUsers holds that each right is asked for as the user that uses it.
 func TestRightsOfThreeUsers(t *testing.T) {
 	o := parse(t, "--data-dir=d", "--kubeconfig=core", "--authentication-kubeconfig=authn", "--authorization-kubeconfig=authz")
 	want := map[apiserver.Asker]string{
 		apiserver.AskerAuthentication: "authn", apiserver.AskerAuthenticationConfig: "authn", apiserver.AskerAuthorization: "authz",
-		apiserver.AskerServer: "core", apiserver.AskerPriorityAndFairness: "core", "ResourceQuota": "core",
+		apiserver.AskerServer: "core", apiserver.AskerCertificates: "core", apiserver.AskerPriorityAndFairness: "core", "ResourceQuota": "core",
 	}
 	for asker, file := range want {
 		if got := o.kubeconfigOf(asker); got != file {

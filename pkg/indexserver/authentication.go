@@ -20,13 +20,16 @@ import (
 // Kubernetes have about 1 KiB.
 const maxTokenBytes = 16 << 10
 
+// authorization is the header that carries the token.
+const authorization = "authorization"
+
 const missingToken = "send metadata \"authorization: Bearer <token>\""
 
 // tap refuses a call without a token before anything of it is looked at, also one
 // whose method does not exist or has no name that could: what is there shows only to
 // who may know. It runs between the frames of a connection, so it asks nobody.
 func (s *Server) tap(ctx context.Context, info *tap.Info) (context.Context, error) {
-	_, ok := tokenIn(info.Header)
+	_, ok := tokenIn(info.Header[authorization])
 	if !ok || strings.Count(info.FullMethodName, "/") != 2 {
 		s.metrics.refused.WithLabelValues(refusedMissing).Inc()
 		return nil, status.Error(codes.Unauthenticated, missingToken)
@@ -50,14 +53,12 @@ func (s *Server) authenticate(ctx context.Context) (context.Context, error) {
 
 // bearerToken reads the token of a call.
 func bearerToken(ctx context.Context) (string, bool) {
-	header, _ := metadata.FromIncomingContext(ctx)
-	return tokenIn(header)
+	return tokenIn(metadata.ValueFromIncomingContext(ctx, authorization))
 }
 
-// tokenIn reads the token among headers. Several authorization values are as good as
-// none: which of them counts would be a guess.
-func tokenIn(header metadata.MD) (string, bool) {
-	values := header["authorization"]
+// tokenIn reads the token of authorization headers. Several are as good as none: which
+// of them counts would be a guess.
+func tokenIn(values []string) (string, bool) {
 	if len(values) != 1 {
 		return "", false
 	}

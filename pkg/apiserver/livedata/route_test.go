@@ -8,6 +8,7 @@ package livedata
 import (
 	"context"
 	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -83,6 +84,39 @@ func TestLookup(t *testing.T) {
 			answers := cmpopts.IgnoreFields(inferencecache.RouteLookupStatus{}, "Explanation")
 			if diff := cmp.Diff(want, lookup.Status, reasoning, answers); diff != "" {
 				t.Errorf("wrong answer (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+// TestLookupOfOthersTenants asks about tenants from namespaces that do not have them.
+func TestLookupOfOthersTenants(t *testing.T) {
+	ids, _ := prompt(16)
+	tests := map[string]struct{ namespace, tenant, want string }{
+		"the namespace itself":     {namespace: "ns"},
+		"by its name":              {namespace: "ns", tenant: "ns"},
+		"a tenant of it":           {namespace: "ns", tenant: "acme"},
+		"another namespace":        {namespace: "ns", tenant: "other", want: "spec.tenantID: tenant other does not belong to namespace ns"},
+		"a tenant of another":      {namespace: "other", tenant: "acme", want: "spec.tenantID: tenant acme does not belong to namespace other"},
+		"a tenant that is not":     {namespace: "ns", tenant: "nobody", want: "spec.tenantID: tenant nobody does not belong to namespace ns"},
+		"a namespace without name": {namespace: "acme", want: "spec.tenantID: tenant acme does not belong to namespace acme"},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			l := newFixture(t).lookuper()
+			l.NamespaceOf = func(tenant string) string {
+				if tenant == "acme" {
+					return "ns"
+				}
+				return tenant
+			}
+			lookup := &inferencecache.RouteLookup{Spec: inferencecache.RouteLookupSpec{ModelID: "m", TenantID: tc.tenant, TokenIDs: ids}}
+			err := l.Lookup(t.Context(), tc.namespace, lookup)
+			if (err == nil) != (tc.want == "") || err != nil && (!apierrors.IsForbidden(err) || !strings.Contains(err.Error(), tc.want)) {
+				t.Errorf("got %v, want %q", err, tc.want)
+			}
+			if err != nil && lookup.Status.Reason != "" {
+				t.Errorf("a refused lookup was answered %s", lookup.Status.Reason)
 			}
 		})
 	}

@@ -6,7 +6,7 @@
 #
 # Regenerates everything that the Kubernetes generators make of pkg/apis: deep
 # copies, defaults, conversions, OpenAPI definitions, and the clients under
-# pkg/generated. Nothing is downloaded once the module cache is filled. The
+# pkg/generated; and the pages about the flags of the programs. Nothing is downloaded once the module cache is filled. The
 # result depends on the sources and on the pins of hack/tools/kubegen only.
 
 set -o errexit -o nounset -o pipefail
@@ -116,7 +116,13 @@ generate_clients() {
     --plural-exceptions "${plurals}" "${version}"
 }
 
+# The pages about flags come last: the programs have to compile.
+generate_flag_pages() {
+  go run ./hack/flagsreference docs/reference/flags
+}
+
 generate_methods
 generate_openapi
 generate_clients
 remove_stale
+generate_flag_pages

@@ -14,51 +14,15 @@ import (
 	"os/signal"
 	"syscall"
 
-	"github.com/spf13/cobra"
-	"k8s.io/klog/v2"
-	"k8s.io/klog/v2/textlogger"
-
-	"inferencecache.io/inference-cache/pkg/subscriber"
-	"inferencecache.io/inference-cache/pkg/version"
+	"inferencecache.io/inference-cache/cmd/kvevent-subscriber/app"
 )
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	err := newCommand().ExecuteContext(ctx)
+	err := app.New().ExecuteContext(ctx)
 	stop()
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "kvevent-subscriber:", err)
 		os.Exit(1)
 	}
-}
-
-// newCommand returns the root command.
-func newCommand() *cobra.Command {
-	options := subscriber.NewOptions()
-	verbosity := 0
-	command := &cobra.Command{
-		Use:   "kvevent-subscriber",
-		Short: "Report an inference engine's KV cache to the index",
-		Long: `kvevent-subscriber runs in the Pod of a vLLM or SGLang engine, follows the
-engine's cache events, and keeps every replica of the index informed of which
-prompt prefixes the engine holds. It sends hashes, never tokens or text.`,
-		Version:       version.Describe(),
-		Args:          cobra.NoArgs,
-		SilenceUsage:  true,
-		SilenceErrors: true,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			logger := textlogger.NewLogger(textlogger.NewConfig(textlogger.Verbosity(verbosity)))
-			klog.SetLogger(logger)
-			options.ClientVersion = version.Own()
-			s, err := subscriber.New(*options)
-			if err != nil {
-				return err
-			}
-			logger.Info("Starting", "version", options.ClientVersion, "metricsAddress", s.Address())
-			return s.Run(klog.NewContext(cmd.Context(), logger))
-		},
-	}
-	options.AddFlags(command.Flags())
-	command.Flags().IntVarP(&verbosity, "log-verbosity", "v", verbosity, "How much is logged: 0 what an operator must see, 2 state changes, 5 everything.")
-	return command
 }

@@ -60,8 +60,13 @@ func (o *Options) AddFlags(fss *cliflag.NamedFlagSets) {
 	describe(fss.FlagSet("tracing"), "tracing-config-file",
 		"File with a TracingConfiguration (apiserver.config.k8s.io/v1): which collector spans are sent to, over OTLP, and of how many requests. "+
 			"Without this flag nothing is traced.")
+	describe(fss.FlagSet("logs"), "v",
+		"How much is logged: 0 what an operator must see, 2 changes of state, 5 what goes on all the time.")
 	describe(fss.FlagSet("serving"), "secure-port",
 		"The port for HTTPS: API, metrics and health. 0 takes a free one, in standalone mode only.")
+	describe(fss.FlagSet("serving"), "tls-cert-file",
+		"File with the certificate for HTTPS and gRPC, followed by those between it and its authority. It is read anew when it changes. "+
+			"Without it, and always in standalone mode, the server makes its own.")
 	describe(fss.FlagSet("serving"), "bind-address",
 		"The address for HTTPS. Default: all interfaces, or 127.0.0.1 in standalone mode, which accepts loopback addresses only.")
 }
@@ -72,9 +77,10 @@ func (o *Options) addOwnFlags(fs *pflag.FlagSet) {
 			"Writes kubeconfig, token and ca.crt into --data-dir.")
 	fs.StringVar(&o.DataDir, "data-dir", o.DataDir,
 		"Directory for the embedded etcd and, in standalone mode, the credentials. One server at a time may use it. "+
-			"Default in standalone mode: "+defaultStandaloneDir+" in the working directory.")
+			"Not used in a cluster with --etcd-servers. Default in standalone mode: "+defaultStandaloneDir+" in the working directory.")
 	fs.Int64Var(&o.EtcdQuotaBytes, "embedded-etcd-quota-bytes", o.EtcdQuotaBytes,
-		"Largest size of the embedded etcd's database in bytes. Writes are refused beyond it.")
+		"Largest size of the embedded etcd's database in bytes. Beyond it writes are refused, and reads and deletions go on. 0 means the default. "+
+			"Not used with --etcd-servers.")
 	fs.StringVar(&o.GRPCBindAddress, "grpc-bind-address", o.GRPCBindAddress,
 		"host:port of the gRPC server that engines report to and routers ask. Port 0 takes a free one. "+
 			"Default: :"+defaultGRPCPort+", or "+loopback+":"+defaultGRPCPort+" in standalone mode.")
@@ -101,16 +107,7 @@ func add(fs *pflag.FlagSet, addFlags func(*pflag.FlagSet)) {
 func describe(fs *pflag.FlagSet, name, usage string) {
 	if f := fs.Lookup(name); f != nil {
 		f.Usage = usage
-		f.DefValue = defaultText(f.DefValue)
 	}
-}
-
-// defaultText hides the default of a flag whose text explains it.
-func defaultText(value string) string {
-	if value == "<nil>" || value == "[]" {
-		return ""
-	}
-	return value
 }
 
 // clusterFlagsGiven returns the flags that were given and need a cluster.

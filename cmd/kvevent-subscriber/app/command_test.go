@@ -3,7 +3,7 @@ Copyright 2026 The inference-cache Authors.
 SPDX-License-Identifier: Apache-2.0
 */
 
-package main
+package app
 
 import (
 	"context"
@@ -35,7 +35,7 @@ func TestCommand(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			ctx, cancel := context.WithCancel(t.Context())
 			cancel()
-			command := newCommand()
+			command := New()
 			command.SetArgs(append([]string{}, tc.args...))
 			command.SetOut(io.Discard)
 			command.SetErr(io.Discard)
@@ -52,7 +52,7 @@ func TestCommand(t *testing.T) {
 
 func TestVersion(t *testing.T) {
 	var out strings.Builder
-	command := newCommand()
+	command := New()
 	command.SetArgs([]string{"--version"})
 	command.SetOut(&out)
 	if err := command.Execute(); err != nil {

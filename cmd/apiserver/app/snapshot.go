@@ -3,7 +3,7 @@ Copyright 2026 The inference-cache Authors.
 SPDX-License-Identifier: Apache-2.0
 */
 
-package main
+package app
 
 import (
 	"context"

@@ -17,3 +17,7 @@ cluster-down: ## End what cluster-up started and remove its files.
 test-controlplane: ## Start that control plane, use it and stop it; compiles Kubernetes once.
 	programs=$$(hack/tool.sh controlplane); \
 	CONTROLPLANE="$$programs" go test -p=1 -tags=e2e -count=1 -timeout=15m $(value TESTFLAGS) ./test/controlplane ./hack/controlplane
+
+.PHONY: e2e
+e2e: bin/kubectl ## Run our API server behind that control plane and test it as a part of the cluster.
+	hack/test-cluster.sh $(value TESTFLAGS)

@@ -14,6 +14,7 @@ import (
 
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/credentials"
+	"k8s.io/client-go/rest"
 )
 
 // GRPCName is the name that clients of the gRPC port know the servers by.
@@ -61,3 +62,16 @@ func (b bearer) GetRequestMetadata(context.Context, ...string) (map[string]strin
 
 // RequireTransportSecurity implements credentials.PerRPCCredentials.
 func (bearer) RequireTransportSecurity() bool { return true }
+
+// ConfigOf is for clients that ask one replica and not the cluster, as its
+// administrator.
+func (i *Installation) ConfigOf(ctx context.Context, r *Replica) (*rest.Config, error) {
+	bundle, err := i.TrustBundle(ctx)
+	if err != nil {
+		return nil, err
+	}
+	config := i.options.Cluster.Config()
+	config.Host = "https://" + r.api
+	config.CAData, config.ServerName = bundle, Name+"."+Namespace+".svc"
+	return config, nil
+}

@@ -24,7 +24,7 @@ func TestMain(m *testing.M) {
 	os.Exit(aggregated.Run(func(e *aggregated.Environment) int {
 		environment = e
 		return m.Run()
-	}, aggregated.Options{Replicas: 2, GivenCertificate: true}, 0))
+	}, aggregated.Options{Replicas: 2}, 0))
 }
 
 func TestLives(t *testing.T) {

@@ -33,8 +33,18 @@ type Environment struct {
 // more names further programs of cmd/ to build. It returns the exit code for
 // TestMain and shows what went wrong, and the logs of the servers if a test failed.
 func Run(tests func(*Environment) int, options Options, nodes int, more ...string) int {
+	var e Environment
+	controlPlane, err := controlplane.Programs()
+	if err == nil {
+		e.Kubectl, err = programs.Kubectl(context.Background())
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
 	return programs.RunBuilt(func(built string) int {
-		code, err := run(tests, built, options, nodes)
+		e.Programs = built
+		code, err := run(tests, e, controlPlane, options, nodes)
 		if err != nil {
 			fmt.Fprintln(os.Stderr, err)
 			return 1
@@ -43,35 +53,29 @@ func Run(tests func(*Environment) int, options Options, nodes int, more ...strin
 	}, append([]string{programs.APIServer}, more...)...)
 }
 
-func run(tests func(*Environment) int, built string, options Options, nodes int) (code int, err error) {
+// run runs tests in an environment of which the programs are known.
+func run(tests func(*Environment) int, e Environment, controlPlane string, options Options, nodes int) (code int, err error) {
 	ctx := context.Background()
-	directory, err := controlplane.Programs()
-	if err != nil {
-		return 0, err
-	}
-	kubectl, err := programs.Kubectl(ctx)
-	if err != nil {
-		return 0, err
-	}
 	// A directory of its own, so that everything is gone before the programs are.
 	dir, err := os.MkdirTemp("", "inference-cache-aggregated-")
 	if err != nil {
 		return 0, err
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
-	cluster, err := controlplane.Start(ctx, controlplane.Options{Programs: directory, Dir: filepath.Join(dir, "cluster"), Nodes: nodes})
+	cluster, err := controlplane.Start(ctx, controlplane.Options{Programs: controlPlane, Dir: filepath.Join(dir, "cluster"), Nodes: nodes})
 	if err != nil {
 		return 0, err
 	}
 	defer func() { err = errors.Join(err, cluster.Stop()) }()
-	options.Cluster, options.Kubectl, options.Dir = cluster, kubectl, filepath.Join(dir, "installation")
-	options.Program, options.Etcd = filepath.Join(built, programs.APIServer), filepath.Join(directory, "etcd")
+	options.Cluster, options.Kubectl, options.Dir = cluster, e.Kubectl, filepath.Join(dir, "installation")
+	options.Program, options.Etcd = filepath.Join(e.Programs, programs.APIServer), filepath.Join(controlPlane, "etcd")
 	installation, err := Start(ctx, options)
 	if err != nil {
 		return 0, err
 	}
 	defer func() { err = errors.Join(err, installation.Close()) }()
-	if code = tests(&Environment{Cluster: cluster, Installation: installation, Programs: built, Kubectl: kubectl}); code != 0 {
+	e.Cluster, e.Installation = cluster, installation
+	if code = tests(&e); code != 0 {
 		_, err = io.WriteString(os.Stderr, installation.Logs())
 	}
 	return code, err

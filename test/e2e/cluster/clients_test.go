@@ -13,11 +13,13 @@ import (
 	"testing"
 	"time"
 
+	"github.com/go-logr/logr"
 	"github.com/google/go-cmp/cmp"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	ctrllog "sigs.k8s.io/controller-runtime/pkg/log"
 
 	"inferencecache.io/inference-cache/pkg/apis/inferencecache/v1alpha1"
 	applyv1alpha1 "inferencecache.io/inference-cache/pkg/generated/applyconfiguration/inferencecache/v1alpha1"
@@ -89,6 +91,7 @@ func TestGeneratedClients(t *testing.T) {
 func TestControllerRuntime(t *testing.T) {
 	t.Parallel()
 	ctx := t.Context()
+	ctrllog.SetLogger(logr.Discard())
 	namespace := newClients(t).newNamespace(t)
 	scheme := runtime.NewScheme()
 	if err := v1alpha1.AddToScheme(scheme); err != nil {

@@ -22,6 +22,7 @@ import (
 // that hold for a server without a cluster: discovery in both forms, OpenAPI, lists,
 // watches, media types, apply and all the rest.
 func TestConformance(t *testing.T) {
+	t.Parallel()
 	namespaces := newClients(t).CoreV1().Namespaces()
 	conformance.Test(t, conformance.Server{
 		Config: environment.Cluster.Config(),

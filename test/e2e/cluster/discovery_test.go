@@ -8,16 +8,13 @@ SPDX-License-Identifier: Apache-2.0
 package cluster
 
 import (
-	"context"
 	"encoding/json"
 	"fmt"
-	"net/http"
 	"strings"
 	"testing"
 
 	openapiv2 "github.com/google/gnostic-models/openapiv2"
 	apidiscoveryv2 "k8s.io/api/apidiscovery/v2"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
 	"inferencecache.io/inference-cache/pkg/apis/inferencecache/v1alpha1"
 )
@@ -74,44 +71,4 @@ func defines(document *openapiv2.Document, kind string) error {
 		}
 	}
 	return fmt.Errorf("OpenAPI v2 has no %s", kind)
-}
-
-// TestStoppedServer holds what a server that is away takes with it and what not:
-// its own group answers 503, discovery says so, and everything else goes on.
-func TestStoppedServer(t *testing.T) {
-	clients, i := newClients(t), environment.Installation
-	namespace := clients.newNamespace(t)
-	stop(t)
-	if err := i.AwaitAvailable(t.Context(), false); err != nil {
-		t.Fatal(err)
-	}
-	_, err := clients.ours.InferencecacheV1alpha1().CacheBackends(namespace).Get(t.Context(), "any", getOptions)
-	if !apierrors.IsServiceUnavailable(err) {
-		t.Errorf("got the error %v, want code %d", err, http.StatusServiceUnavailable)
-	}
-	if _, err := clients.CoreV1().ConfigMaps(namespace).Create(t.Context(), newConfigMap("any"), createOptions); err != nil {
-		t.Errorf("the rest of the cluster suffers: %v", err)
-	}
-}
-
-// stop stops the server until the test ends.
-func stop(t *testing.T) {
-	t.Helper()
-	i := environment.Installation
-	server := i.Replicas()[0]
-	if err := server.Stop(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		ctx := context.WithoutCancel(t.Context())
-		if server.Running() {
-			return
-		}
-		if err := server.Start(ctx); err != nil {
-			t.Fatal(err)
-		}
-		if err := i.Await(ctx); err != nil {
-			t.Fatal(err)
-		}
-	})
 }

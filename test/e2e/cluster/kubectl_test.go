@@ -8,16 +8,14 @@ SPDX-License-Identifier: Apache-2.0
 package cluster
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 
-	gocmp "github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
@@ -46,56 +44,54 @@ func clean(t *testing.T, s transcript.Shell) {
 	}
 }
 
+// replay compares a transcript with what a user sees now.
+func replay(t *testing.T, shell transcript.Shell, file string) {
+	t.Helper()
+	want, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	clean(t, shell)
+	got, err := shell.Replay(t.Context(), string(want))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(strings.Split(string(want), "\n"), strings.Split(got, "\n")); diff != "" {
+		t.Errorf("%s (-want +got):\n%s", file, diff)
+	}
+}
+
 // TestTranscripts holds that a user of a cluster sees what a user of a server
-// without one sees, to the letter.
+// without one sees, to the letter. They all work in one namespace.
 func TestTranscripts(t *testing.T) {
+	t.Parallel()
 	files, err := filepath.Glob(transcripts + "/*.transcript")
 	if err != nil || len(files) == 0 {
 		t.Fatalf("no transcripts: %v", err)
 	}
 	shell := newShell(t)
-	// Those that expect no engine come first.
-	slices.SortFunc(files, func(a, b string) int { return cmp.Compare(strings.Count(a, withEngine), strings.Count(b, withEngine)) })
 	for _, file := range files {
-		name := strings.TrimSuffix(filepath.Base(file), ".transcript")
-		t.Run(name, func(t *testing.T) {
-			want, err := os.ReadFile(file)
-			if err != nil {
-				t.Fatal(err)
-			}
-			clean(t, shell)
-			if name == withEngine {
-				if err := startEngine(t); err != nil {
-					t.Fatal(err)
-				}
-			}
-			got, err := shell.Replay(t.Context(), string(want))
-			if err != nil {
-				t.Fatal(err)
-			}
-			if diff := gocmp.Diff(strings.Split(string(want), "\n"), strings.Split(got, "\n")); diff != "" {
-				t.Errorf("%s (-want +got):\n%s", file, diff)
-			}
-		})
+		if name := strings.TrimSuffix(filepath.Base(file), ".transcript"); name != withEngine {
+			t.Run(name, func(t *testing.T) { replay(t, shell, file) })
+		}
 	}
+	t.Run("watch", func(t *testing.T) {
+		clean(t, shell)
+		if err := transcript.WatchBackends(t.Context(), shell); err != nil {
+			t.Fatal(err)
+		}
+	})
 }
 
-// TestWatchCacheBackends watches an object through its life.
-func TestWatchCacheBackends(t *testing.T) {
-	shell := newShell(t)
-	clean(t, shell)
-	if err := transcript.WatchBackends(t.Context(), shell); err != nil {
-		t.Fatal(err)
-	}
-}
-
-// TestWatchCacheIndices watches the live index while an engine comes.
-func TestWatchCacheIndices(t *testing.T) {
+// TestEngine watches the live index while an engine comes, and then replays what a
+// user sees of it.
+func TestEngine(t *testing.T) {
 	shell := newShell(t)
 	clean(t, shell)
 	if err := transcript.WatchIndex(t.Context(), shell, func(context.Context) error { return startEngine(t) }); err != nil {
 		t.Fatal(err)
 	}
+	replay(t, shell, filepath.Join(transcripts, withEngine+".transcript"))
 }
 
 // startEngine reports the engine of the transcripts with the token of its Pod. It

@@ -31,7 +31,7 @@ func TestMain(m *testing.M) {
 	os.Exit(aggregated.Run(func(e *aggregated.Environment) int {
 		environment = e
 		return m.Run()
-	}, aggregated.Options{GivenCertificate: true}, 0))
+	}, aggregated.Options{}, 0))
 }
 
 // clients are an administrator's.

@@ -95,36 +95,6 @@ func TestNamespaceDeletion(t *testing.T) {
 	}
 }
 
-// TestNamespaceDeletionWithoutServer deletes namespaces while nobody knows what of
-// ours is in them. The cluster must not call them gone, and must need nobody's help
-// when the server is back.
-func TestNamespaceDeletionWithoutServer(t *testing.T) {
-	clients := newClients(t)
-	full, empty := clients.newNamespace(t), clients.newNamespace(t)
-	clients.fill(t, full)
-	stop(t)
-	if err := environment.Installation.AwaitAvailable(t.Context(), false); err != nil {
-		t.Fatal(err)
-	}
-	for _, namespace := range []string{full, empty} {
-		clients.deleteNamespace(t, namespace)
-		clients.awaitCondition(t, namespace, corev1.NamespaceDeletionDiscoveryFailure)
-	}
-	started := time.Now()
-	if err := environment.Installation.Replicas()[0].Start(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	t.Logf("the server was ready %v after its start", time.Since(started).Round(time.Millisecond))
-	if err := environment.Installation.Await(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	t.Logf("its group was available after %v", time.Since(started).Round(time.Millisecond))
-	for _, namespace := range []string{empty, full} {
-		clients.awaitNoNamespace(t, namespace)
-		t.Logf("stuck namespace gone %v after the start", time.Since(started).Round(time.Millisecond))
-	}
-}
-
 // TestFinalizers holds that an object with a finalizer stays, and its namespace
 // with it, until the finalizer is taken away.
 func TestFinalizers(t *testing.T) {

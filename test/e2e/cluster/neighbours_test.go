@@ -15,7 +15,6 @@ import (
 	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
 
@@ -75,54 +74,6 @@ func TestGarbageCollection(t *testing.T) {
 	} {
 		eventually(t, func() error { return isGone(get()) })
 		t.Logf("%s was gone %v after the deletions", what, time.Since(started).Round(time.Millisecond))
-	}
-}
-
-// TestQuota holds that a count of our objects is enforced by our server and
-// replenished by the cluster.
-func TestQuota(t *testing.T) {
-	t.Parallel()
-	const count = corev1.ResourceName("count/cachebackends.inferencecache.io")
-	clients := newClients(t)
-	namespace := clients.newNamespace(t)
-	backends, quotas := clients.ours.InferencecacheV1alpha1().CacheBackends(namespace), clients.CoreV1().ResourceQuotas(namespace)
-	used := func(want int64) func() error {
-		return func() error {
-			quota, err := quotas.Get(t.Context(), "objects", getOptions)
-			if err != nil {
-				return err
-			}
-			if got, ok := quota.Status.Used[count]; !ok || got.Value() != want {
-				return fmt.Errorf("the quota has used %s, %t, want %d", got.String(), ok, want)
-			}
-			return nil
-		}
-	}
-	_, err := quotas.Create(t.Context(), &corev1.ResourceQuota{
-		ObjectMeta: metav1.ObjectMeta{Name: "objects"},
-		Spec:       corev1.ResourceQuotaSpec{Hard: corev1.ResourceList{count: resource.MustParse("1")}},
-	}, createOptions)
-	if err != nil {
-		t.Fatal(err)
-	}
-	eventually(t, used(0))
-	if _, err := backends.Create(t.Context(), newBackend("first"), createOptions); err != nil {
-		t.Fatal(err)
-	}
-	if err := used(1)(); err != nil {
-		t.Error(err)
-	}
-	if _, err := backends.Create(t.Context(), newBackend("second"), createOptions); !apierrors.IsForbidden(err) {
-		t.Errorf("got the error %v, want that the quota is exceeded", err)
-	}
-	if err := backends.Delete(t.Context(), "first", metav1.DeleteOptions{}); err != nil {
-		t.Fatal(err)
-	}
-	started := time.Now()
-	eventually(t, used(0))
-	t.Logf("the quota was replenished in %v", time.Since(started).Round(time.Millisecond))
-	if _, err := backends.Create(t.Context(), newBackend("second"), createOptions); err != nil {
-		t.Error(err)
 	}
 }
 

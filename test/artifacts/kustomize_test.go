@@ -1,4 +1,4 @@
-//go:build integration || e2e
+//go:build integration
 
 /*
 Copyright 2026 The inference-cache Authors.

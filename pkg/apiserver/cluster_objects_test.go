@@ -25,8 +25,8 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// objects are those objects of a cluster that a server registers itself with:
-// whatever a test puts there, and what the server writes. The zero value is usable.
+// objects are those objects of a cluster that a server registers itself with, and
+// its Events: whatever a test puts there, and what the server writes. The zero value is usable.
 type objects struct {
 	mu       sync.Mutex
 	version  int
@@ -44,7 +44,7 @@ type watchEvent struct {
 }
 
 // stored are the resources that objects answers for.
-var stored = []string{"secrets", "apiservices", "customresourcedefinitions", "clusterroles"}
+var stored = []string{"secrets", "apiservices", "customresourcedefinitions", "clusterroles", "events"}
 
 // serves reports whether a request is about such objects.
 func (o *objects) serves(info *request.RequestInfo) bool {

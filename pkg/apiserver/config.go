@@ -60,6 +60,9 @@ type ExtraConfig struct {
 	// Rights is the check of what this server may do in the cluster; nil without a
 	// cluster.
 	Rights *RightsCheck
+	// SpaceEvents tells the cluster about the space of the embedded etcd; nil
+	// without a cluster or without an etcd of our own.
+	SpaceEvents *SpaceEvents
 	// Tracing receives spans of gRPC calls; nil makes none. Those of requests go to
 	// the provider of the generic configuration.
 	Tracing trace.TracerProvider

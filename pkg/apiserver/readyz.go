@@ -25,6 +25,9 @@ func (e *ExtraConfig) openChecks() []healthz.HealthChecker {
 	if e.Rights != nil {
 		checks = append(checks, e.Rights)
 	}
+	if e.Registration != nil {
+		checks = append(checks, e.Registration)
+	}
 	return checks
 }
 

@@ -38,6 +38,8 @@ const (
 	// AskerCertificates makes the server's own certificates and publishes who signs
 	// them.
 	AskerCertificates Asker = "Certificates"
+	// AskerEvents tells the cluster how the embedded etcd is.
+	AskerEvents Asker = "Events"
 )
 
 // Consequence is what comes of a missing right. A larger one is worse.
@@ -110,6 +112,8 @@ func ClusterRightsIn(namespace string) []Right {
 		watched(AskerPriorityAndFairness, flowcontrol, "prioritylevelconfigurations"),
 		// Conditions of flow schemas, which other API servers write as well.
 		{Verbs: []string{"patch"}, Group: flowcontrol, Resource: "flowschemas", Subresource: "status", Asker: AskerPriorityAndFairness, Without: Degraded},
+		// That the quota of the embedded etcd is used up, and that it is not any more.
+		{Verbs: []string{"create", "patch"}, Group: "events.k8s.io", Resource: "events", Namespace: namespace, Asker: AskerEvents, Without: Degraded},
 	}, registrationRights(namespace)...)
 }
 

@@ -79,13 +79,31 @@ func (c CompletedConfig) New(ctx context.Context) (*Server, error) {
 	if err := s.installRegistration(generic); err != nil {
 		return nil, err
 	}
-	if c.extra.Rights == nil {
-		return s, nil
-	}
-	if err := generic.AddPostStartHook("inference-cache-rights", s.askForRights); err != nil {
-		return nil, fmt.Errorf("add hook: %w", err)
+	if err := s.installBackground(generic); err != nil {
+		return nil, err
 	}
 	return s, nil
+}
+
+// installBackground makes the server do what it does in a cluster beside serving.
+func (s *Server) installBackground(generic *genericapiserver.GenericAPIServer) error {
+	if s.extra.Rights != nil {
+		if err := generic.AddPostStartHook("inference-cache-rights", s.askForRights); err != nil {
+			return fmt.Errorf("add hook: %w", err)
+		}
+	}
+	if s.extra.SpaceEvents != nil {
+		if err := generic.AddPostStartHook("inference-cache-events", s.makeEvents); err != nil {
+			return fmt.Errorf("add hook: %w", err)
+		}
+	}
+	return nil
+}
+
+// makeEvents is a post-start hook.
+func (s *Server) makeEvents(hook genericapiserver.PostStartHookContext) error {
+	s.background.Go(func() { s.extra.SpaceEvents.Run(hook) })
+	return nil
 }
 
 // installRegistration makes the server look after how the cluster comes to it.
@@ -93,9 +111,6 @@ func (s *Server) installRegistration(generic *genericapiserver.GenericAPIServer)
 	registration := s.extra.Registration
 	if registration == nil {
 		return nil
-	}
-	if err := generic.AddReadyzChecks(registration); err != nil {
-		return fmt.Errorf("add readiness check: %w", err)
 	}
 	err := generic.AddPostStartHook("inference-cache-registration", func(hook genericapiserver.PostStartHookContext) error {
 		s.background.Go(func() { registration.Run(hook) })

@@ -13,6 +13,7 @@ import (
 
 	"github.com/spf13/pflag"
 	"k8s.io/apimachinery/pkg/util/validation"
+	"k8s.io/client-go/kubernetes"
 
 	"inferencecache.io/inference-cache/pkg/apiserver"
 	"inferencecache.io/inference-cache/pkg/certs"
@@ -24,6 +25,9 @@ const (
 	defaultCertificateLifetime = 720 * time.Hour
 	// defaultCALifetime is a year, as kubeadm's certificates.
 	defaultCALifetime = 8760 * time.Hour
+
+	// eventTimeout bounds one attempt to write an Event.
+	eventTimeout = 10 * time.Second
 )
 
 // Names of flags that errors tell about.
@@ -71,7 +75,7 @@ func (o *ClusterOptions) addFlags(fs *pflag.FlagSet) {
 	fs.StringVar(&o.IndexServiceName, flagIndexServiceName, o.IndexServiceName,
 		"The headless Service through which engines report and routers ask.")
 	fs.StringVar(&o.PodName, flagPodName, o.PodName,
-		"The Pod of this replica, which its Events are about.")
+		"The Pod of this replica, which its Events are about. Without it they are about the namespace.")
 	fs.DurationVar(&o.CertificateLifetime, flagCertificateLifetime, o.CertificateLifetime,
 		"How long a serving certificate of the server's own authority is valid. It is replaced after two thirds of that.")
 	fs.DurationVar(&o.CALifetime, flagCALifetime, o.CALifetime,
@@ -125,6 +129,20 @@ func (o *ClusterOptions) validate(ownCertificates bool) []error {
 			flagCALifetime, o.CALifetime, o.CertificateLifetime, least, flagCertificateLifetime))
 	}
 	return errs
+}
+
+// spaceEvents returns what makes Events about this replica.
+func (o *Options) spaceEvents() (*apiserver.SpaceEvents, error) {
+	config, err := clientConfig(o.kubeconfigOf(apiserver.AskerEvents))
+	if err != nil {
+		return nil, err
+	}
+	config.Timeout = eventTimeout
+	client, err := kubernetes.NewForConfig(config)
+	if err != nil {
+		return nil, fmt.Errorf("make client for Events: %w", err)
+	}
+	return apiserver.NewSpaceEvents(client, o.Cluster.Namespace, o.Cluster.PodName), nil
 }
 
 // ownCertificates reports whether the server makes its own certificates, which it

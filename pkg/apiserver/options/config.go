@@ -182,13 +182,21 @@ func (o *Options) register(ctx context.Context, config *apiserver.Config, servin
 // the data directory when only credentials are kept there.
 func (o *Options) openStorage(ctx context.Context, config *apiserver.Config, etcd *genericoptions.EtcdOptions) error {
 	if o.embeddedEtcd() {
-		server, err := embedded.Start(ctx, embedded.Config{
+		storage := embedded.Config{
 			Dir:           o.DataDir,
 			QuotaBytes:    o.EtcdQuotaBytes,
 			UnsafeNoFsync: o.UnsafeNoFsync,
 			Logger:        klog.FromContext(ctx).WithName("etcd"),
 			Registerer:    config.Extra.Metrics,
-		})
+		}
+		if !o.Standalone {
+			events, err := o.spaceEvents()
+			if err != nil {
+				return err
+			}
+			config.Extra.SpaceEvents, storage.OnSpace = events, events.Tell
+		}
+		server, err := embedded.Start(ctx, storage)
 		if err != nil {
 			return err
 		}

@@ -58,6 +58,8 @@ func (o *Options) asks(a apiserver.Asker) bool {
 		return !given && !authentication.SkipInClusterLookup && !authentication.TolerateInClusterLookupFailure
 	case apiserver.AskerCertificates:
 		return o.ownCertificates()
+	case apiserver.AskerEvents:
+		return o.embeddedEtcd()
 	case apiserver.AskerPriorityAndFairness:
 		return o.Recommended.Features.EnablePriorityAndFairness
 	default:

@@ -145,7 +145,9 @@ func remedy(err error) string {
 		return "check that --token-file holds a token the index accepts"
 	case codes.PermissionDenied:
 		return "check --namespace, --replica-id and --backend: only a Pod's own reports are accepted"
-	case codes.FailedPrecondition, codes.Aborted:
+	case codes.Aborted:
+		return "none needed if it comes back; else check that nobody else reports as this Pod"
+	case codes.FailedPrecondition:
 		return "check that nobody else reports as this Pod; after a step back of the clock it passes with the lease"
 	case codes.InvalidArgument:
 		return "check the flags that the message names"

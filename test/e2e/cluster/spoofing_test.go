@@ -72,7 +72,7 @@ func token(t *testing.T, namespace string, pod *metav1.ObjectMeta, audiences ...
 func helloOf(pod *metav1.ObjectMeta) *pb.Hello {
 	return &pb.Hello{
 		Holder: &pb.Holder{Namespace: pod.Namespace, Pod: pod.Name}, TenantId: pod.Namespace,
-		ModelId: "m", HashScheme: "vllm", Epoch: 1, LastSequence: 1, OldestSequence: 1,
+		ModelId: "m", HashScheme: "vllm", Epoch: 1, LastSequence: 1,
 	}
 }
 
@@ -163,7 +163,7 @@ func TestNobodySpeaksForAnother(t *testing.T) {
 	newer := func(change func(h *pb.Hello)) *pb.Hello {
 		h := helloOf(victim)
 		// A later epoch would supersede the victim's session, and drop all that it holds.
-		h.Epoch, h.LastSequence, h.OldestSequence = 100, 0, 0
+		h.Epoch, h.LastSequence = 100, 0
 		if change != nil {
 			change(h)
 		}
@@ -216,6 +216,11 @@ func TestNobodySpeaksForAnother(t *testing.T) {
 		t.Fatal(err)
 	}
 	clients.wantObserved(t, namespace, "thieves", namespace+"/thief Live 0")
+	clients.wantObserved(t, namespace, "victims", whole)
+	if err := mine.CloseSend(); err != nil {
+		t.Fatal(err)
+	}
+	clients.wantObserved(t, namespace, "thieves", namespace+"/thief Suspect 0")
 	clients.wantObserved(t, namespace, "victims", whole)
 
 	// Nor may an engine ask who holds what.

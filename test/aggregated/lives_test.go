@@ -9,7 +9,6 @@ package aggregated_test
 
 import (
 	"flag"
-	"fmt"
 	"os"
 	"testing"
 
@@ -27,20 +26,30 @@ func TestMain(m *testing.M) {
 	}, aggregated.Options{Replicas: 2}, 0))
 }
 
+// TestLives ends replicas in both ways and starts them again; the cluster follows.
 func TestLives(t *testing.T) {
 	ctx := t.Context()
 	i := environment.Installation
-	for n, end := range map[int]func(*aggregated.Replica) error{
-		0: func(r *aggregated.Replica) error { return r.Stop(ctx) },
-		1: func(r *aggregated.Replica) error { return r.Kill() },
+	for name, test := range map[string]struct {
+		replica int
+		end     func(*aggregated.Replica) error
+	}{
+		"stopped": {replica: 0, end: func(r *aggregated.Replica) error { return r.Stop(ctx) }},
+		"killed":  {replica: 1, end: (*aggregated.Replica).Kill},
 	} {
-		t.Run(fmt.Sprint(n), func(t *testing.T) {
-			r := i.Replicas()[n]
-			if err := end(r); err != nil {
+		t.Run(name, func(t *testing.T) {
+			r := i.Replicas()[test.replica]
+			if err := test.end(r); err != nil {
 				t.Fatal(err)
+			}
+			if err := test.end(r); err == nil {
+				t.Error("it ended twice")
 			}
 			if err := r.Start(ctx); err != nil {
 				t.Fatal(err)
+			}
+			if err := r.Start(ctx); err == nil {
+				t.Error("it runs twice")
 			}
 		})
 	}

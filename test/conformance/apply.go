@@ -26,8 +26,9 @@ var contested = map[string]struct {
 	"cachetenants":  {path: []string{"spec", "quota", "maxIndexEntries"}, value: int64(7)},
 }
 
-// rival returns an apply configuration that sets only the contested field.
-func rival(t *testing.T, resource metav1.APIResource, name string) *unstructured.Unstructured {
+// rival returns an apply configuration for the object a that sets only the contested
+// field.
+func rival(t *testing.T, resource metav1.APIResource) *unstructured.Unstructured {
 	t.Helper()
 	field, known := contested[resource.Name]
 	if !known {
@@ -35,7 +36,7 @@ func rival(t *testing.T, resource metav1.APIResource, name string) *unstructured
 	}
 	obj := &unstructured.Unstructured{}
 	obj.SetGroupVersionKind(v1alpha1.SchemeGroupVersion.WithKind(resource.Kind))
-	obj.SetName(name)
+	obj.SetName("a")
 	if err := unstructured.SetNestedField(obj.Object, field.value, field.path...); err != nil {
 		t.Fatal(err)
 	}
@@ -70,11 +71,11 @@ func testApply(t *testing.T, s *suite) {
 			if again.GetResourceVersion() != created.GetResourceVersion() {
 				t.Errorf("applying the same again writes: version %s after %s", again.GetResourceVersion(), created.GetResourceVersion())
 			}
-			if _, err := client.Apply(t.Context(), "a", rival(t, resource, "a"), two); !apierrors.IsConflict(err) {
+			if _, err := client.Apply(t.Context(), "a", rival(t, resource), two); !apierrors.IsConflict(err) {
 				t.Errorf("a contested field: %v, want a conflict", err)
 			}
 			two.Force = true
-			forced, err := client.Apply(t.Context(), "a", rival(t, resource, "a"), two)
+			forced, err := client.Apply(t.Context(), "a", rival(t, resource), two)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -98,7 +99,7 @@ func testStatus(t *testing.T, s *suite) {
 	for _, resource := range s.with(t, "create", "patch") {
 		t.Run(resource.Name, func(t *testing.T) {
 			client := s.client(t, resource, "status")
-			whole := rival(t, resource, "a")
+			whole := rival(t, resource)
 			if err := unstructured.SetNestedField(whole.Object, int64(5), "status", "observedGeneration"); err != nil {
 				t.Fatal(err)
 			}

@@ -98,6 +98,7 @@ type pathRecorder struct{ path string }
 
 var errRecorded = errors.New("recorded")
 
+// RoundTrip implements http.RoundTripper.
 func (r *pathRecorder) RoundTrip(request *http.Request) (*http.Response, error) {
 	r.path = request.URL.Path
 	return nil, errRecorded

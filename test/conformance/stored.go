@@ -120,7 +120,7 @@ func testDryRun(t *testing.T, s *suite) {
 			if _, err := other.Get(t.Context(), "b", metav1.GetOptions{}); !apierrors.IsNotFound(err) {
 				t.Errorf("after a dry creation: %v, want not found", err)
 			}
-			if _, err := client.Apply(t.Context(), "a", rival(t, resource, "a"), metav1.ApplyOptions{FieldManager: "one", Force: true, DryRun: dry}); err != nil {
+			if _, err := client.Apply(t.Context(), "a", rival(t, resource), metav1.ApplyOptions{FieldManager: "one", Force: true, DryRun: dry}); err != nil {
 				t.Errorf("dry apply: %v", err)
 			}
 			if _, err := client.Patch(t.Context(), "a", types.MergePatchType, []byte(`{"metadata":{"labels":{"k":"v"}}}`), metav1.PatchOptions{DryRun: dry}); err != nil {

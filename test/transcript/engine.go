@@ -18,9 +18,13 @@ import (
 	"inferencecache.io/inference-cache/pkg/indexserver/indexservertest"
 )
 
-// Where the engine of the transcripts is and what declared it.
 const (
-	EngineNamespace, EnginePod, EngineBackend = "default", "engine-0", "c"
+	// EngineNamespace is where the engine of the transcripts is.
+	EngineNamespace = "default"
+	// EnginePod is the name of its Pod.
+	EnginePod = "engine-0"
+	// EngineBackend is the CacheBackend that it belongs to.
+	EngineBackend = "c"
 )
 
 // What the engine serves: blocks of 16 tokens, of which it holds those of the

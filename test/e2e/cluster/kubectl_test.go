@@ -20,6 +20,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
 
+	"inferencecache.io/inference-cache/pkg/apis/inferencecache/v1alpha1"
 	"inferencecache.io/inference-cache/test/transcript"
 )
 
@@ -51,7 +52,6 @@ func replay(t *testing.T, shell transcript.Shell, file string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	clean(t, shell)
 	got, err := shell.Replay(t.Context(), string(want))
 	if err != nil {
 		t.Fatal(err)
@@ -62,9 +62,9 @@ func replay(t *testing.T, shell transcript.Shell, file string) {
 }
 
 // TestTranscripts holds that a user of a cluster sees what a user of a server
-// without one sees, to the letter. They all work in one namespace.
+// without one sees, to the letter. They all work in one namespace, and nobody else
+// may report an engine meanwhile, which would be seen.
 func TestTranscripts(t *testing.T) {
-	t.Parallel()
 	files, err := filepath.Glob(transcripts + "/*.transcript")
 	if err != nil || len(files) == 0 {
 		t.Fatalf("no transcripts: %v", err)
@@ -72,7 +72,10 @@ func TestTranscripts(t *testing.T) {
 	shell := newShell(t)
 	for _, file := range files {
 		if name := strings.TrimSuffix(filepath.Base(file), ".transcript"); name != withEngine {
-			t.Run(name, func(t *testing.T) { replay(t, shell, file) })
+			t.Run(name, func(t *testing.T) {
+				clean(t, shell)
+				replay(t, shell, file)
+			})
 		}
 	}
 	t.Run("watch", func(t *testing.T) {
@@ -94,15 +97,26 @@ func TestEngine(t *testing.T) {
 	replay(t, shell, filepath.Join(transcripts, withEngine+".transcript"))
 }
 
-// startEngine reports the engine of the transcripts with the token of its Pod. It
-// lives until the test ends; then the server starts anew and knows nothing of it.
+// startEngine reports the engine of the transcripts with the token of its Pod, which
+// has what the webhook for Pods writes. The backend has to be there. The
+// engine lives until the test ends; then the server starts anew and knows nothing of
+// it.
 func startEngine(t *testing.T) error {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
-	pods := newClients(t).CoreV1().Pods(transcript.EngineNamespace)
+	clients := newClients(t)
+	backend, err := clients.ours.InferencecacheV1alpha1().CacheBackends(transcript.EngineNamespace).Get(ctx, transcript.EngineBackend, getOptions)
+	if err != nil {
+		cancel()
+		return err
+	}
+	pods := clients.CoreV1().Pods(transcript.EngineNamespace)
 	pod, err := pods.Create(ctx, &corev1.Pod{
-		ObjectMeta: metav1.ObjectMeta{Name: transcript.EnginePod},
-		Spec:       corev1.PodSpec{Containers: []corev1.Container{{Name: "engine", Image: "example.com/engine:1"}}},
+		ObjectMeta: metav1.ObjectMeta{Name: transcript.EnginePod, Annotations: map[string]string{
+			v1alpha1.AnnotationInjectedBy:    backend.Namespace + "/" + backend.Name,
+			v1alpha1.AnnotationInjectedByUID: string(backend.UID),
+		}},
+		Spec: corev1.PodSpec{Containers: []corev1.Container{{Name: "engine", Image: "example.com/engine:1"}}},
 	}, createOptions)
 	if err != nil {
 		cancel()

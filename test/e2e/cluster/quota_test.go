@@ -9,7 +9,6 @@ package cluster
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"testing"
 	"time"
@@ -57,23 +56,17 @@ func (c clients) awaitCounting(t *testing.T) {
 	namespace := c.newNamespace(t)
 	c.limit(t, namespace, "1000")
 	backends := c.ours.InferencecacheV1alpha1().CacheBackends(namespace)
-	for range time.Tick(time.Second) {
+	eventually(t, func() error {
 		if _, err := backends.Create(t.Context(), newBackend("counted"), createOptions); err != nil {
-			t.Fatal(err)
+			return err
 		}
 		if err := backends.Delete(t.Context(), "counted", metav1.DeleteOptions{}); err != nil {
-			t.Fatal(err)
+			return err
 		}
 		waiting, cancel := context.WithTimeout(t.Context(), time.Second)
-		err := programs.Poll(waiting, func() error { return c.used(t.Context(), namespace, 0) })
-		cancel()
-		if err == nil {
-			return
-		}
-		if !errors.Is(err, context.DeadlineExceeded) {
-			t.Fatal(err)
-		}
-	}
+		defer cancel()
+		return programs.Poll(waiting, func() error { return c.used(t.Context(), namespace, 0) })
+	})
 }
 
 // TestQuota holds that a count of our objects is enforced by our server and

@@ -64,12 +64,15 @@ type load struct {
 	cancel context.CancelFunc
 	work   sync.WaitGroup
 
-	lookups, requests atomic.Int64
-	mu                sync.Mutex
-	failures          []error
+	requests atomic.Int64
+	mu       sync.Mutex
+	lookups  int
+	failures []error
 	// written are the names of what was acknowledged, refused what was not.
 	written []string
 	refused []error
+	// slowest is the longest time that a lookup took.
+	slowest time.Duration
 }
 
 // pace is the time between two requests of one kind: enough of them to meet every
@@ -137,6 +140,14 @@ func (l *load) fail(err error) {
 	l.failures = append(l.failures, err)
 }
 
+// looked counts a lookup.
+func (l *load) looked(took time.Duration) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.lookups++
+	l.slowest = max(l.slowest, took)
+}
+
 func (l *load) refuse(err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -147,11 +158,12 @@ func (l *load) refuse(err error) {
 func (l *load) route(ctx context.Context, client *routing.Client, prompts []prompt, n int) {
 	steadily(ctx, func(i int) {
 		p := prompts[(i+n)%len(prompts)]
+		started := time.Now()
 		answer := client.Lookup(ctx, routing.Query{Tenant: tenant, Model: model, TokenIDs: p.tokens})
 		if ctx.Err() != nil {
 			return
 		}
-		l.lookups.Add(1)
+		l.looked(time.Since(started))
 		best, ok := answer.Best()
 		switch {
 		case answer.Err != nil:
@@ -226,12 +238,12 @@ func (l *load) verify(t *testing.T) {
 	if n := len(l.failures); n > 0 {
 		t.Errorf("%d failures, the first of them: %v", n, errors.Join(l.failures[:min(n, shown)]...))
 	}
-	t.Logf("%d lookups, %d requests to engines, %d writes acknowledged, %d refused",
-		l.lookups.Load(), l.requests.Load(), len(l.written), len(l.refused))
+	t.Logf("%d lookups, the slowest took %v; %d requests to engines, %d writes acknowledged, %d refused",
+		l.lookups, l.slowest.Round(time.Millisecond), l.requests.Load(), len(l.written), len(l.refused))
 	for _, err := range l.refused {
 		t.Logf("refused: %v", err)
 	}
-	if l.lookups.Load() == 0 || l.requests.Load() == 0 || len(l.written) == 0 {
+	if l.lookups == 0 || l.requests.Load() == 0 || len(l.written) == 0 {
 		t.Error("the test tests little")
 	}
 }

@@ -19,7 +19,8 @@ import (
 
 var update = flag.Bool("update", false, "write the transcripts anew")
 
-// withEngine is the transcript of a server that an engine reports to.
+// withEngine is the transcript of a server that an engine of the minimal backend
+// reports to.
 const withEngine = "engine"
 
 // TestTranscripts replays all transcripts, each on a server of its own.
@@ -37,6 +38,9 @@ func TestTranscripts(t *testing.T) {
 			}
 			kubectl := newKubectl(t)
 			if name == withEngine {
+				if _, err := kubectl.Run(t.Context(), "kubectl create -f minimal.yaml"); err != nil {
+					t.Fatal(err)
+				}
 				if err := kubectl.startEngine(t); err != nil {
 					t.Fatal(err)
 				}

@@ -14,7 +14,7 @@ readonly namespace=inference-cache-system
 readonly workload=inference-cache-apiserver
 readonly group=inferencecache.io
 readonly apiservice=v1alpha1.${group}
-# On the namespace while it is uninstalled: that no object of ours is left.
+# On the namespace while it is uninstalled: that the objects have been seen to.
 # shellcheck disable=SC2034 # for those who source this
 readonly progress=${group}/uninstall
 

@@ -81,20 +81,29 @@ objects() {
   done
 }
 
-# dependants prints what our objects own, of the types that are given. A type that
-# cannot be listed must not keep us from going on.
+# dependants prints what our objects own, of the types that are given, separated by
+# commas. A type that cannot be listed must not keep us from going on.
 dependants() {
-  local type
-  for type in "$@"; do
-    k get "${type}" --all-namespaces -o go-template="{{range .items}}{{\$object := .}}{{range .metadata.ownerReferences}}{{if eq .apiVersion \"${group}/v1alpha1\"}}${type} {{\$object.metadata.namespace}}/{{\$object.metadata.name}}{{if \$object.metadata.finalizers}}  finalizers: {{\$object.metadata.finalizers}}{{end}}
-{{end}}{{end}}{{end}}" || echo "${0##*/}: ${type} cannot be listed and is left out" >&2
-  done
+  k get "$1" --all-namespaces -o go-template="{{range .items}}{{\$object := .}}{{range .metadata.ownerReferences}}{{if eq .apiVersion \"${group}/v1alpha1\"}}{{with \$object}}{{.apiVersion}} {{.kind}} {{.metadata.namespace}}/{{.metadata.name}}{{with .metadata.finalizers}}  finalizers: {{.}}{{end}}
+{{end}}{{end}}{{end}}{{end}}" || echo "${0##*/}: what cannot be listed is left out" >&2
+}
+
+# types makes the argument of dependants of what it prints: kinds with version and
+# group, as kubectl takes them.
+types() {
+  local version kind
+  while read -r version kind _; do
+    case "${version}" in
+    */*) echo "${kind}.${version#*/}.${version%/*}" ;;
+    *) echo "${kind}.${version}." ;;
+    esac
+  done | sort -u | paste -s -d, -
 }
 
 # delete_objects deletes everything in our group and waits until it is gone with
 # what it owns. The collector cannot do that once the kinds are gone.
 delete_objects() {
-  local kind types owned
+  local kind all owned
   kinds=$(k api-resources --api-group="${group}" --verbs=list,delete -o name)
   [[ -n "${kinds}" ]] || fail "the resources of ${group} are not in the cluster's discovery; run this again"
   if [[ -n "${dry_run}" ]]; then
@@ -111,11 +120,11 @@ $(objects)
 Nothing else was removed. Let the owner of each finalizer do its work, or take the finalizer away if that owner is gone for good; then run this again"
 
   say "Looking for what they own"
-  types=$(k api-resources --verbs=list,delete -o name) || say "Some API group is out of order; what it serves is left out"
-  mapfile -t types < <(grep -v -x -e events -e 'events\.events\.k8s\.io' <<<"${types}")
-  mapfile -t owned < <(dependants "${types[@]}" | cut -d' ' -f1 | sort -u)
-  await "the garbage collector" empty dependants "${owned[@]}" || fail "what our objects owned is still there:
-$(dependants "${owned[@]}")
+  all=$(k api-resources --verbs=list,delete -o name) || say "Some API group is out of order; what it serves is left out"
+  # Events have no owners and are many.
+  owned=$(dependants "$(grep -v -x -e events -e 'events\.events\.k8s\.io' <<<"${all}" | paste -s -d, -)" | types)
+  [[ -z "${owned}" ]] || await "the garbage collector" empty dependants "${owned}" || fail "what our objects owned is still there:
+$(dependants "${owned}")
 Nothing else was removed; run this again when it is gone"
 }
 
@@ -127,8 +136,8 @@ settle_objects() {
   stored=$(k get statefulset,deployment,persistentvolumeclaim --namespace="${namespace}" --selector=app.kubernetes.io/name="${workload}" -o name)
   if [[ "${owner}" == ours ]] && available && answer=$(k get --raw "/apis/${group}/v1alpha1" 2>&1); then
     delete_objects
-  elif [[ "${owner}" != ours && "${mark}" == objects-deleted ]]; then
-    say "The objects were deleted before"
+  elif [[ "${owner}" != ours && "${mark}" == objects-settled ]]; then
+    say "The objects were deleted or abandoned before"
   elif [[ "${owner}" != ours && -z "${stored}" ]]; then
     say "No server is installed here that could have objects"
   elif [[ -n "${abandon}" ]]; then
@@ -138,7 +147,7 @@ settle_objects() {
 Bring it back, as install.sh does, and run this again. Or give --abandon-objects: then the objects are lost with the volume or stay in the external etcd, nobody runs their finalizers, and what they own stays in the cluster"
   fi
   if [[ $(phase) == Active ]]; then
-    change annotate namespace "${namespace}" --overwrite "${progress}=objects-deleted"
+    change annotate namespace "${namespace}" --overwrite "${progress}=objects-settled"
   fi
 }
 

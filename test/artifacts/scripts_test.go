@@ -150,7 +150,7 @@ func TestDryRun(t *testing.T) {
 // TestUninstallOrder holds the order down, in a cluster where the objects are gone
 // already.
 func TestUninstallOrder(t *testing.T) {
-	marked := `"get namespace "*template*) echo objects-deleted ;;
+	marked := `"get namespace "*template*) echo objects-settled ;;
 "get statefulset,"*) echo statefulset.apps/inference-cache-apiserver ;;`
 	output, changes, err := script(t, "uninstall.sh", marked)
 	if err != nil {

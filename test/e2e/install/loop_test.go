@@ -172,7 +172,7 @@ func downInterrupted(t *testing.T, _ *round) {
 	if err := cmd.Wait(); err == nil {
 		t.Fatalf("it ended by itself:\n%s", said.String())
 	}
-	if output := mustScript(t, "uninstall.sh"); !strings.Contains(output, "The objects were deleted before") {
+	if output := mustScript(t, "uninstall.sh"); !strings.Contains(output, "The objects were deleted or abandoned before") {
 		t.Errorf("the second run does not know of the first:\n%s\nwhich said:\n%s", output, said.String())
 	}
 }

@@ -30,7 +30,7 @@ type registrationMetrics struct {
 
 func newRegistrationMetrics(registerer prometheus.Registerer) (*registrationMetrics, error) {
 	m := &registrationMetrics{problems: prometheus.NewGaugeVec(prometheus.GaugeOpts{
-		Name: "inference_cache_registration_problems",
+		Name: "inferencecache_registration_problems",
 		Help: "Objects of the cluster that keep it from this server: crd serves our group, apiservice points elsewhere, bundle could not be published.",
 	}, []string{"problem"})}
 	for _, p := range []registrationProblem{problemCRD, problemAPIService, problemBundle} {

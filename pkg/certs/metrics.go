@@ -22,7 +22,7 @@ type expiry struct {
 	rotator *Rotator
 }
 
-var expiryDesc = prometheus.NewDesc("inference_cache_certificate_expiry_seconds",
+var expiryDesc = prometheus.NewDesc("inferencecache_certificate_expiry_seconds",
 	"Seconds until the certificate in use ends, negative afterwards: serving is what the server shows, ca is the authority that signs.",
 	[]string{"certificate"}, nil)
 

@@ -113,12 +113,12 @@ func (c *conversation) run(ctx context.Context, who Identity) error {
 	c.ended = sess.ended
 	c.keepWatch(ctx, sess)
 	log := c.server.config.Logger.WithValues("namespace", sess.holder.Namespace, "pod", sess.holder.Pod, "rank", sess.holder.Rank)
-	log.V(2).Info("report stream opened", "epoch", first.GetHello().GetEpoch(), "snapshotWanted", reply.GetSnapshotWanted(), "resumeFrom", reply.GetResumeFrom())
+	log.V(2).Info("Report stream opened", "epoch", first.GetHello().GetEpoch(), "snapshotWanted", reply.GetSnapshotWanted(), "resumeFrom", reply.GetResumeFrom())
 	if err := c.stream.Send(&pb.ReportResponse{Message: &pb.ReportResponse_Hello{Hello: reply}}); err != nil {
 		return err
 	}
 	err = c.exchange(ctx, sess)
-	log.V(2).Info("report stream ended", "code", status.Code(err).String(), "reason", status.Convert(err).Message())
+	log.V(2).Info("Report stream ended", "code", status.Code(err).String(), "reason", status.Convert(err).Message())
 	return err
 }
 

@@ -38,7 +38,7 @@ func (s *Server) Serve(ctx context.Context, listener net.Listener) error {
 	s.tick(checks)
 	served := make(chan error, 1)
 	go func() { served <- server.Serve(listener) }()
-	s.config.Logger.Info("index server started", "address", listener.Addr().String(), "name", s.config.Name)
+	s.config.Logger.V(2).Info("Index server started", "address", listener.Addr().String(), "name", s.config.Name)
 	for {
 		select {
 		case err := <-served:
@@ -48,7 +48,7 @@ func (s *Server) Serve(ctx context.Context, listener net.Listener) error {
 		case <-ctx.Done():
 			checks.Shutdown()
 			s.stop(server)
-			s.config.Logger.Info("index server stopped", "address", listener.Addr().String())
+			s.config.Logger.V(2).Info("Index server stopped", "address", listener.Addr().String())
 			if err := <-served; !errors.Is(err, grpc.ErrServerStopped) {
 				return err
 			}

@@ -125,9 +125,9 @@ func (p *preflight) look(ctx context.Context) bool {
 	if !p.passed {
 		p.err = errors.New(text)
 	}
-	switch {
-	case text == p.said:
-	case text == "":
+	switch text {
+	case p.said:
+	case "":
 		logger.Info("Nothing else in the cluster has the API group of this server any more")
 	default:
 		logger.Error(nil, "Something else in the cluster has the API group of this server", "detail", text, "ready", p.passed)

@@ -27,17 +27,19 @@ import (
 	"inferencecache.io/inference-cache/pkg/apiserver"
 )
 
-// lines collects what is logged about rights.
+// lines collects what is logged about rights, or about something else.
 type lines struct {
-	mu  sync.Mutex
-	all []string
+	about string
+	mu    sync.Mutex
+	all   []string
 }
 
 func (l *lines) context(t *testing.T) context.Context {
 	logger := funcr.New(func(_, args string) {
 		l.mu.Lock()
 		defer l.mu.Unlock()
-		if strings.Contains(args, "Rights") || strings.Contains(args, "rights") {
+		about := l.about != "" && strings.Contains(args, l.about)
+		if about || l.about == "" && (strings.Contains(args, "Rights") || strings.Contains(args, "rights")) {
 			l.all = append(l.all, args)
 		}
 	}, funcr.Options{})

@@ -76,8 +76,10 @@ func (c CompletedConfig) New(ctx context.Context) (*Server, error) {
 	if err := generic.AddReadyzChecks(c.extra.openChecks()...); err != nil {
 		return nil, fmt.Errorf("add readiness check: %w", err)
 	}
-	if err := s.installRegistration(generic); err != nil {
-		return nil, err
+	if c.extra.Registration != nil {
+		if err := generic.AddPostStartHook("inference-cache-registration", s.startRegistration); err != nil {
+			return nil, fmt.Errorf("add hook: %w", err)
+		}
 	}
 	if err := s.installBackground(generic); err != nil {
 		return nil, err
@@ -106,19 +108,9 @@ func (s *Server) makeEvents(hook genericapiserver.PostStartHookContext) error {
 	return nil
 }
 
-// installRegistration makes the server look after how the cluster comes to it.
-func (s *Server) installRegistration(generic *genericapiserver.GenericAPIServer) error {
-	registration := s.extra.Registration
-	if registration == nil {
-		return nil
-	}
-	err := generic.AddPostStartHook("inference-cache-registration", func(hook genericapiserver.PostStartHookContext) error {
-		s.background.Go(func() { registration.Run(hook) })
-		return nil
-	})
-	if err != nil {
-		return fmt.Errorf("add hook: %w", err)
-	}
+// startRegistration is a post-start hook.
+func (s *Server) startRegistration(hook genericapiserver.PostStartHookContext) error {
+	s.background.Go(func() { s.extra.Registration.Run(hook) })
 	return nil
 }
 

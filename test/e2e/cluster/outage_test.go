@@ -25,9 +25,12 @@ func TestOutage(t *testing.T) {
 	full, empty, kept := clients.newNamespace(t), clients.newNamespace(t), clients.newNamespace(t)
 	clients.fill(t, full)
 	server := i.Replicas()[0]
+	started := time.Now()
+	after := func() time.Duration { return time.Since(started).Round(time.Millisecond) }
 	if err := server.Stop(ctx); err != nil {
 		t.Fatal(err)
 	}
+	t.Logf("the server ended %v after it was told to", after())
 	t.Cleanup(func() {
 		if !server.Running() {
 			if err := server.Start(context.WithoutCancel(ctx)); err != nil {
@@ -38,6 +41,7 @@ func TestOutage(t *testing.T) {
 	if err := i.AwaitAvailable(ctx, false); err != nil {
 		t.Fatal(err)
 	}
+	t.Logf("the cluster knew it after %v", after())
 	_, err := clients.ours.InferencecacheV1alpha1().CacheBackends(kept).Get(ctx, "any", getOptions)
 	if !apierrors.IsServiceUnavailable(err) {
 		t.Errorf("got the error %v, want code %d", err, http.StatusServiceUnavailable)
@@ -50,8 +54,7 @@ func TestOutage(t *testing.T) {
 		clients.awaitCondition(t, namespace, corev1.NamespaceDeletionDiscoveryFailure)
 	}
 
-	started := time.Now()
-	after := func() time.Duration { return time.Since(started).Round(time.Millisecond) }
+	started = time.Now()
 	if err := server.Start(ctx); err != nil {
 		t.Fatal(err)
 	}

@@ -9,6 +9,7 @@ package cluster
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"testing"
 	"time"
@@ -24,17 +25,27 @@ import (
 // backendCount is what a quota of CacheBackends is called.
 const backendCount = corev1.ResourceName("count/cachebackends.inferencecache.io")
 
-// limit makes a quota and waits until it is in force.
-func (c clients) limit(t *testing.T, namespace, hard string) {
+// limit makes a quota of one backend and waits until it is in force. The cluster
+// looks for new groups every half minute; a quota of what it does not know yet stays
+// without usage for minutes, so that it is made again.
+func (c clients) limit(t *testing.T, namespace string) {
 	t.Helper()
-	_, err := c.CoreV1().ResourceQuotas(namespace).Create(t.Context(), &corev1.ResourceQuota{
-		ObjectMeta: metav1.ObjectMeta{Name: "objects"},
-		Spec:       corev1.ResourceQuotaSpec{Hard: corev1.ResourceList{backendCount: resource.MustParse(hard)}},
-	}, createOptions)
-	if err != nil {
-		t.Fatal(err)
-	}
-	eventually(t, func() error { return c.used(t.Context(), namespace, 0) })
+	quotas := c.CoreV1().ResourceQuotas(namespace)
+	eventually(t, func() error {
+		_, err := quotas.Create(t.Context(), &corev1.ResourceQuota{
+			ObjectMeta: metav1.ObjectMeta{Name: "objects"},
+			Spec:       corev1.ResourceQuotaSpec{Hard: corev1.ResourceList{backendCount: resource.MustParse("1")}},
+		}, createOptions)
+		if err != nil {
+			return err
+		}
+		waiting, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		if err = programs.Poll(waiting, func() error { return c.used(t.Context(), namespace, 0) }); err != nil {
+			err = errors.Join(err, quotas.Delete(t.Context(), "objects", metav1.DeleteOptions{}))
+		}
+		return err
+	})
 }
 
 // used is an error unless a quota counts so many objects.
@@ -49,35 +60,14 @@ func (c clients) used(ctx context.Context, namespace string, want int64) error {
 	return nil
 }
 
-// awaitCounting waits until the cluster counts our objects. It looks for new groups
-// every half minute, and of what was deleted before it hears minutes later.
-func (c clients) awaitCounting(t *testing.T) {
-	t.Helper()
-	namespace := c.newNamespace(t)
-	c.limit(t, namespace, "1000")
-	backends := c.ours.InferencecacheV1alpha1().CacheBackends(namespace)
-	eventually(t, func() error {
-		if _, err := backends.Create(t.Context(), newBackend("counted"), createOptions); err != nil {
-			return err
-		}
-		if err := backends.Delete(t.Context(), "counted", metav1.DeleteOptions{}); err != nil {
-			return err
-		}
-		waiting, cancel := context.WithTimeout(t.Context(), time.Second)
-		defer cancel()
-		return programs.Poll(waiting, func() error { return c.used(t.Context(), namespace, 0) })
-	})
-}
-
 // TestQuota holds that a count of our objects is enforced by our server and
 // replenished by the cluster.
 func TestQuota(t *testing.T) {
 	t.Parallel()
 	clients := newClients(t)
-	clients.awaitCounting(t)
 	namespace := clients.newNamespace(t)
 	backends := clients.ours.InferencecacheV1alpha1().CacheBackends(namespace)
-	clients.limit(t, namespace, "1")
+	clients.limit(t, namespace)
 	if _, err := backends.Create(t.Context(), newBackend("first"), createOptions); err != nil {
 		t.Fatal(err)
 	}

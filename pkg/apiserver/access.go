@@ -100,7 +100,7 @@ func (a *clusterAccess) MayReport(ctx context.Context, who indexserver.Identity,
 		return indexserver.Permission{}, status.Errorf(codes.Unavailable, "find the CacheBackend of Pod %s: %v", bound.NamespacedName, err)
 	}
 	if named := hello.Backend; named != (index.Backend{}) && named != actual {
-		return indexserver.Permission{}, fmt.Errorf("Pod %s belongs to %s and may not report for %s", //nolint:staticcheck,revive // Pod is a kind
+		return indexserver.Permission{}, fmt.Errorf("Pod %s belongs to %s and may not report for %s", //nolint:staticcheck // Pod is a kind
 			bound.NamespacedName, indexserver.NameOf(actual), indexserver.NameOf(named))
 	}
 	return indexserver.Permission{Backend: actual, Holds: a.holds(pod, hello.Tenant, actual, shown)}, nil

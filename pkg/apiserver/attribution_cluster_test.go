@@ -277,7 +277,7 @@ func TestSessionsMoveWithTheirBackends(t *testing.T) {
 	h := hello("engine")
 	h.TenantId = "acme"
 	mustSucceedSoon(t, func(ctx context.Context) error {
-		stream, err = p.open(t.Context(), token, h)
+		stream, err = p.open(t.Context(), token, h) //nolint:contextcheck // the stream outlives the attempt
 		return err
 	})
 	if err := tenants.Delete(t.Context(), "t", metav1.DeleteOptions{}); err != nil {

@@ -8,6 +8,7 @@ package apiserver
 import (
 	"context"
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 
@@ -48,11 +49,8 @@ func TestTokenReviews(t *testing.T) {
 	// good takes a token for some audiences, "" standing for the cluster's own.
 	good := func(user authenticationv1.UserInfo, audiences ...string) func(authenticationv1.TokenReviewSpec) (authenticationv1.TokenReviewStatus, error) {
 		return func(spec authenticationv1.TokenReviewSpec) (authenticationv1.TokenReviewStatus, error) {
-			asked := strings.Join(spec.Audiences, ",")
-			for _, a := range audiences {
-				if a == asked {
-					return authenticationv1.TokenReviewStatus{Authenticated: true, User: user, Audiences: spec.Audiences}, nil
-				}
+			if slices.Contains(audiences, strings.Join(spec.Audiences, ",")) {
+				return authenticationv1.TokenReviewStatus{Authenticated: true, User: user, Audiences: spec.Audiences}, nil
 			}
 			return authenticationv1.TokenReviewStatus{Error: "[invalid bearer token, secret of the cluster]"}, nil
 		}

@@ -39,8 +39,7 @@ type revoked struct{ error }
 
 // whyEnded returns the status that a stream ends with whose context is done.
 func whyEnded(ctx context.Context) error {
-	var why revoked
-	if errors.As(context.Cause(ctx), &why) {
+	if why, ok := errors.AsType[revoked](context.Cause(ctx)); ok {
 		return why.error
 	}
 	return status.FromContextError(ctx.Err()).Err()

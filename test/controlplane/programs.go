@@ -54,7 +54,7 @@ func writeStages(dir string) ([]string, error) {
 func Programs() (string, error) {
 	dir := os.Getenv("CONTROLPLANE")
 	if dir == "" {
-		return "", errors.New("CONTROLPLANE does not name the directory of the control plane's programs; make test-controlplane builds them and runs the tests")
+		return "", errors.New("CONTROLPLANE does not name the directory of the control plane's programs; make e2e builds them and runs the tests")
 	}
 	return dir, checkPrograms(dir)
 }

@@ -61,7 +61,7 @@ func TestStartFails(t *testing.T) {
 }
 
 func TestProgramsSaysHowToGetThem(t *testing.T) {
-	for name, want := range map[string]string{"": "make test-controlplane", t.TempDir(): "hack/tool.sh controlplane"} {
+	for name, want := range map[string]string{"": "make e2e", t.TempDir(): "hack/tool.sh controlplane"} {
 		t.Setenv("CONTROLPLANE", name)
 		if _, err := Programs(); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("with %q: got error %v, want one that names %s", name, err, want)

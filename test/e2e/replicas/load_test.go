@@ -11,11 +11,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
 
+	"github.com/go-logr/logr"
+	"github.com/go-logr/logr/funcr"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"inferencecache.io/inference-cache/pkg/apis/inferencecache/v1alpha1"
@@ -73,6 +76,8 @@ type load struct {
 	refused []error
 	// slowest is the longest time that a lookup took.
 	slowest time.Duration
+	// said is what routers said of the replicas.
+	said []string
 }
 
 // pace is the time between two requests of one kind: enough of them to meet every
@@ -105,7 +110,7 @@ func startLoad(t *testing.T, f files, engines []*engine, prompts []prompt) *load
 	const routers, writers = 2, 2
 	for n := range routers {
 		client, err := routing.New(routing.Options{
-			Servers: addresses(), CAFile: f.authority(), TokenFile: f.router(), ServerName: serverName, Timeout: patient,
+			Servers: addresses(), CAFile: f.authority(), TokenFile: f.router(), ServerName: serverName, Timeout: patient, Logger: l.logger(n),
 		})
 		if err != nil {
 			t.Fatal(err)
@@ -126,6 +131,15 @@ func startLoad(t *testing.T, f files, engines []*engine, prompts []prompt) *load
 		l.work.Go(func() { l.write(ctx, client, n) })
 	}
 	return l
+}
+
+// logger keeps what a router says of the replicas, for when a lookup fails.
+func (l *load) logger(router int) logr.Logger {
+	return funcr.New(func(_, args string) {
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		l.said = append(l.said, fmt.Sprintf("router %d: %s", router, args))
+	}, funcr.Options{Verbosity: 2, LogTimestamp: true, TimestampFormat: time.StampMilli})
 }
 
 // end stops the load and waits for it.
@@ -167,10 +181,10 @@ func (l *load) route(ctx context.Context, client *routing.Client, prompts []prom
 		best, ok := answer.Best()
 		switch {
 		case answer.Err != nil:
-			l.fail(fmt.Errorf("lookup: %w", answer.Err))
+			l.fail(fmt.Errorf("lookup by router %d at %s: %w", n, started.Format(time.StampMilli), answer.Err))
 		case !ok || best.Pod != p.pod || best.MatchedTokens != p.reused:
-			l.fail(fmt.Errorf("lookup: %s of %s says %q with %d tokens, want %q with %d",
-				answer.Reason, answer.ObservedBy, best.Pod, best.MatchedTokens, p.pod, p.reused))
+			l.fail(fmt.Errorf("lookup by router %d at %s: %s, complete=%t, says %q with %d tokens, want %q with %d",
+				n, started.Format(time.StampMilli), answer.Reason, answer.Complete, best.Pod, best.MatchedTokens, p.pod, p.reused))
 		}
 	})
 }
@@ -237,6 +251,7 @@ func (l *load) verify(t *testing.T) {
 	const shown = 10
 	if n := len(l.failures); n > 0 {
 		t.Errorf("%d failures, the first of them: %v", n, errors.Join(l.failures[:min(n, shown)]...))
+		t.Logf("the last of them: %v; routers said:\n%s", l.failures[n-1], strings.Join(l.said, "\n"))
 	}
 	t.Logf("%d lookups, the slowest took %v; %d requests to engines, %d writes acknowledged, %d refused",
 		l.lookups, l.slowest.Round(time.Millisecond), l.requests.Load(), len(l.written), len(l.refused))

@@ -8,6 +8,8 @@ package indexserver
 import (
 	"context"
 	"crypto/sha256"
+	"maps"
+	"reflect"
 	"sync"
 	"time"
 
@@ -22,39 +24,79 @@ const (
 	// costs more than the lookup; a token that is revoked is good for this much
 	// longer. What is refused is asked for again each time, within the bounds of mistakes.
 	decisionTTL = 5 * time.Second
+	// outageTTL is how long after it was last given the word stands when nobody can be
+	// asked: routers and engines that were known outlive an outage of the cluster.
+	outageTTL = 10 * time.Minute
+	// patience is how long a question may take before the last word stands in for its
+	// answer, which a cluster gives in milliseconds. Routers wait about that long.
+	patience = time.Second
 	// maxCallers and maxTenants bound what is remembered. More of either are legal
 	// and only cost the asking.
 	maxCallers = 4096
 	maxTenants = 1024
 )
 
+// word is a decision that was for the caller.
+type word struct {
+	// given is when, and until how long it stands without asking.
+	given, until time.Time
+}
+
+func newWord(now time.Time) word { return word{given: now, until: now.Add(decisionTTL)} }
+
+// stands reports whether nobody has to be asked.
+func (w word) stands(now time.Time) bool { return now.Before(w.until) }
+
+// outlives reports whether the word counts although nobody could be asked.
+func (w word) outlives(now time.Time) bool { return now.Sub(w.given) < outageTTL }
+
 // caller is who makes calls, with what was decided about it lately.
 type caller struct {
 	who Identity
-	// until is when the identity has to be asked for again.
-	until time.Time
 
 	mu sync.RWMutex
-	// tenants are those that the caller may ask about, until when.
-	tenants map[string]time.Time
+	// known is that the token was found good.
+	known word
+	// tenants are those that the caller may ask about.
+	tenants map[string]word
 }
 
-// mayAsk reports whether questions about a tenant were allowed lately.
-func (c *caller) mayAsk(tenant string, now time.Time) bool {
+// identity returns what was last said about the caller's token.
+func (c *caller) identity() word {
 	c.mu.RLock()
 	defer c.mu.RUnlock()
-	until, ok := c.tenants[tenant]
-	return ok && now.Before(until)
+	return c.known
 }
 
-// allow remembers that questions about a tenant were allowed.
-func (c *caller) allow(tenant string, now time.Time) {
+// tenant returns what was last said about questions about a tenant.
+func (c *caller) tenant(tenant string) word {
+	c.mu.RLock()
+	defer c.mu.RUnlock()
+	return c.tenants[tenant]
+}
+
+// decide remembers what was decided about questions about a tenant.
+func (c *caller) decide(tenant string, w word) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.tenants == nil || len(c.tenants) >= maxTenants {
-		c.tenants = map[string]time.Time{}
+		c.tenants = map[string]word{}
 	}
-	c.tenants[tenant] = now.Add(decisionTTL)
+	c.tenants[tenant] = w
+}
+
+// forgetTenant forgets what was decided, because it is not so any more.
+func (c *caller) forgetTenant(tenant string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	delete(c.tenants, tenant)
+}
+
+// keep lets the last word about the token stand a while longer.
+func (c *caller) keep(now time.Time) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.known.until = now.Add(decisionTTL)
 }
 
 // digest stands for a token, which itself is not kept.
@@ -69,21 +111,25 @@ type credentials struct {
 	asking singleflight.Group
 }
 
-// find returns the caller that has sent this token lately, or nil.
-func (c *credentials) find(d digest, now time.Time) *caller {
+// find returns the caller that has sent this token, or nil. What was said about it
+// may be too old to stand.
+func (c *credentials) find(d digest) *caller {
 	c.mu.RLock()
 	defer c.mu.RUnlock()
-	if known := c.callers[d]; known != nil && now.Before(known.until) {
-		return known
-	}
-	return nil
+	return c.callers[d]
 }
 
-// remember returns the caller of a token that was just found good.
+// remember returns the caller of a token that was just found good. What was decided
+// about its tenants goes on to count when it is the same one.
 func (c *credentials) remember(d digest, who Identity, now time.Time) *caller {
-	fresh := &caller{who: who, until: now.Add(decisionTTL)}
+	fresh := &caller{who: who, known: newWord(now)}
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	if before := c.callers[d]; before != nil && reflect.DeepEqual(before.who, who) {
+		before.mu.RLock()
+		fresh.tenants = maps.Clone(before.tenants)
+		before.mu.RUnlock()
+	}
 	if c.callers == nil || len(c.callers) >= maxCallers {
 		c.callers = map[digest]*caller{}
 	}
@@ -91,23 +137,40 @@ func (c *credentials) remember(d digest, who Identity, now time.Time) *caller {
 	return fresh
 }
 
+// forget forgets a token that is not good any more.
+func (c *credentials) forget(d digest) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	delete(c.callers, d)
+}
+
 // identify returns the caller whose token this is, asking when that is not known.
 // What was asked is not given up with the call that asked first.
 func (s *Server) identify(ctx context.Context, token string) (*caller, error) {
 	d := digest(sha256.Sum256([]byte(token)))
-	if known := s.credentials.find(d, s.config.Clock.Now()); known != nil {
+	known, now := s.credentials.find(d), s.config.Clock.Now()
+	if known != nil && known.identity().stands(now) {
 		s.metrics.knownCallers.Inc()
 		return known, nil
 	}
 	asked := s.credentials.asking.DoChan(string(d[:]), func() (any, error) {
 		return s.ask(context.WithoutCancel(ctx), d, token)
 	})
+	var enough <-chan time.Time
+	if known != nil && known.identity().outlives(now) {
+		timer := s.config.Clock.NewTimer(patience)
+		defer timer.Stop()
+		enough = timer.C()
+	}
 	select {
 	case result := <-asked:
 		if result.Err != nil {
 			return nil, result.Err
 		}
 		return result.Val.(*caller), nil
+	case <-enough:
+		known.keep(s.config.Clock.Now())
+		return known, nil
 	case <-ctx.Done():
 		return nil, status.FromContextError(ctx.Err()).Err()
 	}
@@ -130,10 +193,15 @@ func (s *Server) ask(ctx context.Context, d digest, token string) (*caller, erro
 	}
 	err = refusal(err, codes.Unauthenticated)
 	if status.Code(err) == codes.Unauthenticated {
+		s.credentials.forget(d)
 		s.mistakes.note(from, now)
 		s.metrics.refused.WithLabelValues(refusedToken).Inc()
-	} else {
-		s.metrics.refused.WithLabelValues(refusedUndecided).Inc()
+		return nil, err
 	}
+	if known := s.credentials.find(d); known != nil && known.identity().outlives(now) {
+		known.keep(now)
+		return known, nil
+	}
+	s.metrics.refused.WithLabelValues(refusedUndecided).Inc()
 	return nil, err
 }

@@ -27,13 +27,19 @@ type registry struct {
 	indexserver.AllowAll
 
 	asked, decided atomic.Int64
-	closed         atomic.Bool
+	closed, down   atomic.Bool
 }
 
-var errClosed = errors.New("closed")
+var (
+	errClosed = errors.New("closed")
+	errDown   = status.Error(codes.Unavailable, "down")
+)
 
 func (r *registry) Authenticate(context.Context, string) (indexserver.Identity, error) {
 	r.asked.Add(1)
+	if r.down.Load() {
+		return indexserver.Identity{}, errDown
+	}
 	if r.closed.Load() {
 		return indexserver.Identity{}, errClosed
 	}
@@ -42,6 +48,9 @@ func (r *registry) Authenticate(context.Context, string) (indexserver.Identity, 
 
 func (r *registry) MayLookup(_ context.Context, _ indexserver.Identity, tenant string) error {
 	r.decided.Add(1)
+	if r.down.Load() {
+		return errDown
+	}
 	if tenant == "others" {
 		return errClosed
 	}
@@ -82,6 +91,67 @@ func TestDecisionsStandForAWhile(t *testing.T) {
 				step.name, got, r.asked.Load(), r.decided.Load(), step.want, step.asked, step.decided)
 		}
 	}
+}
+
+// TestAnOutageOfTheClusterEndsNobody lets nobody answer who may call: who could
+// before still can for a while, and nobody else.
+func TestAnOutageOfTheClusterEndsNobody(t *testing.T) {
+	r := &registry{}
+	s := indexservertest.Start(t, r.use)
+	client := s.Client(t)
+	steps := []struct {
+		name   string
+		before func()
+		tenant string
+		want   codes.Code
+	}{
+		{"before the outage", func() {}, "team", codes.OK},
+		{"when nobody can be asked any more", func() { r.down.Store(true); s.Clock.Step(6 * time.Second) }, "team", codes.OK},
+		{"about a tenant that was not asked about before", func() {}, "second", codes.Unavailable},
+		{"after nine minutes", func() { s.Clock.Step(9 * time.Minute) }, "team", codes.OK},
+		{"after more than ten", func() { s.Clock.Step(time.Minute) }, "team", codes.Unavailable},
+		{"after the outage", func() { r.down.Store(false) }, "team", codes.OK},
+		{"in the next one", func() { r.down.Store(true); s.Clock.Step(6 * time.Second) }, "team", codes.OK},
+		{"when the token is found not to be good any more", func() { r.down.Store(false); r.closed.Store(true); s.Clock.Step(6 * time.Second) }, "team", codes.Unauthenticated},
+		{"which the next outage does not forgive", func() { r.down.Store(true) }, "team", codes.Unavailable},
+	}
+	for _, step := range steps {
+		step.before()
+		_, err := client.LookupRoute(t.Context(), &pb.LookupRouteRequest{TenantId: step.tenant})
+		if got := status.Code(err); got != step.want {
+			t.Errorf("%s: got %s, want %s", step.name, got, step.want)
+		}
+	}
+}
+
+// TestASlowClusterDelaysNobodyForLong lets a question about a caller who is known
+// go unanswered.
+func TestASlowClusterDelaysNobodyForLong(t *testing.T) {
+	release := make(chan struct{})
+	slow := &slowAuthenticator{release: release}
+	s := indexservertest.Start(t, func(c *indexserver.Config) { c.Authenticator = slow })
+	client := s.Client(t)
+	failed := make(chan error, 1)
+	ask := func() {
+		_, err := client.LookupRoute(t.Context(), &pb.LookupRouteRequest{TenantId: "team"})
+		failed <- err
+	}
+	go ask()
+	release <- struct{}{}
+	if err := <-failed; err != nil {
+		t.Fatal(err)
+	}
+	s.Clock.Step(6 * time.Second)
+	go ask()
+	indexservertest.Await(t, "the second question", func() bool { return slow.asked.Load() == 2 })
+	indexservertest.Await(t, "an answer without the cluster's", func() bool {
+		s.Clock.Step(time.Second)
+		return len(failed) == 1
+	})
+	if err := <-failed; err != nil {
+		t.Error(err)
+	}
+	close(release)
 }
 
 // TestMoreTenantsThanAreRemembered asks about more tenants than are kept, which is

@@ -120,17 +120,33 @@ func (s *Server) mayLookup(ctx context.Context, tenant string) error {
 	if err != nil {
 		return err
 	}
-	now := s.config.Clock.Now()
-	if caller.mayAsk(tenant, now) {
+	now, last := s.config.Clock.Now(), caller.tenant(tenant)
+	if last.stands(now) {
 		s.metrics.knownTenants.Inc()
 		return nil
 	}
 	s.metrics.askedTenants.Inc()
-	if err := s.config.Authorizer.MayLookup(ctx, caller.who, tenant); err != nil {
-		return refusal(err, codes.PermissionDenied)
+	asking := ctx
+	if last.outlives(now) {
+		var cancel context.CancelFunc
+		asking, cancel = context.WithTimeout(ctx, patience)
+		defer cancel()
 	}
-	caller.allow(tenant, now)
-	return nil
+	err = s.config.Authorizer.MayLookup(asking, caller.who, tenant)
+	if err == nil {
+		caller.decide(tenant, newWord(now))
+		return nil
+	}
+	err = refusal(err, codes.PermissionDenied)
+	switch {
+	case status.Code(err) == codes.PermissionDenied:
+		caller.forgetTenant(tenant)
+	case last.outlives(now) && ctx.Err() == nil:
+		last.until = now.Add(decisionTTL)
+		caller.decide(tenant, last)
+		return nil
+	}
+	return err
 }
 
 // noHint answers what cannot be looked up.

@@ -69,10 +69,10 @@ func TestOwnCertificates(t *testing.T) {
 			connection.Close()
 		}
 	}
-	metrics := scrape(t, o.Recommended.SecureServing.Listener.Addr().String())
+	metrics := metricsPage(t, o.Recommended.SecureServing.Listener.Addr().String())
 	for _, want := range []string{
-		`inference_cache_certificate_expiry_seconds{certificate="serving"}`, `inference_cache_certificate_expiry_seconds{certificate="ca"}`,
-		`inference_cache_registration_problems{problem="bundle"} 0`,
+		`inferencecache_certificate_expiry_seconds{certificate="serving"}`, `inferencecache_certificate_expiry_seconds{certificate="ca"}`,
+		`inferencecache_registration_problems{problem="bundle"} 0`,
 	} {
 		if !strings.Contains(metrics, want) {
 			t.Errorf("metrics do not have %s", want)
@@ -80,8 +80,8 @@ func TestOwnCertificates(t *testing.T) {
 	}
 }
 
-// scrape returns the metrics of a server.
-func scrape(t *testing.T, address string) string {
+// metricsPage returns the metrics of a server.
+func metricsPage(t *testing.T, address string) string {
 	t.Helper()
 	c, err := rest.HTTPClientFor(clusterConfig(address, "admin"))
 	if err != nil {

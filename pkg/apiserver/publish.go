@@ -177,6 +177,10 @@ func (p *publisher) publishService(ctx context.Context) error {
 	if managers := conflicting(err); managers != "" {
 		return fmt.Errorf("%w: %s; leave spec.caBundle out of what that applies, or give this server the certificates that it is for (--tls-cert-file)", errBundleOwned, managers)
 	}
+	if apierrors.IsConflict(err) {
+		// It has changed meanwhile, and the watch is about to tell.
+		return nil
+	}
 	if err != nil {
 		return fmt.Errorf("publish in APIService %s: %w", apiServiceName(), err)
 	}

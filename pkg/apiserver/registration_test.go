@@ -82,7 +82,7 @@ func (r *registered) problems(t *testing.T) map[string]float64 {
 	problems := map[string]float64{}
 	for _, family := range families {
 		for _, metric := range family.GetMetric() {
-			if v := metric.GetGauge().GetValue(); family.GetName() == "inference_cache_registration_problems" && v != 0 {
+			if v := metric.GetGauge().GetValue(); family.GetName() == "inferencecache_registration_problems" && v != 0 {
 				problems[metric.GetLabel()[0].GetValue()] = v
 			}
 		}

@@ -126,10 +126,10 @@ func TestExpiryMetric(t *testing.T) {
 	compare("")
 	refresh(t, r)
 	c.Step(time.Hour)
-	compare(`# HELP inference_cache_certificate_expiry_seconds Seconds until the certificate in use ends, negative afterwards: serving is what the server shows, ca is the authority that signs.
-# TYPE inference_cache_certificate_expiry_seconds gauge
-inference_cache_certificate_expiry_seconds{certificate="ca"} 4.3164e+06
-inference_cache_certificate_expiry_seconds{certificate="serving"} 212400
+	compare(`# HELP inferencecache_certificate_expiry_seconds Seconds until the certificate in use ends, negative afterwards: serving is what the server shows, ca is the authority that signs.
+# TYPE inferencecache_certificate_expiry_seconds gauge
+inferencecache_certificate_expiry_seconds{certificate="ca"} 4.3164e+06
+inferencecache_certificate_expiry_seconds{certificate="serving"} 212400
 `)
 	if problems, err := testutil.GatherAndLint(registry); err != nil || len(problems) > 0 {
 		t.Errorf("problems %v, error %v", problems, err)

@@ -12,6 +12,10 @@ import (
 	"os"
 	"testing"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/kubernetes"
+
 	"inferencecache.io/inference-cache/test/aggregated"
 )
 
@@ -23,7 +27,7 @@ func TestMain(m *testing.M) {
 	os.Exit(aggregated.Run(func(e *aggregated.Environment) int {
 		environment = e
 		return m.Run()
-	}, aggregated.Options{Replicas: 2}, 0))
+	}, aggregated.Options{Replicas: 2, GivenCertificate: true}, 0))
 }
 
 // TestLives ends replicas in both ways and starts them again; the cluster follows.
@@ -55,5 +59,22 @@ func TestLives(t *testing.T) {
 	}
 	if err := i.Await(ctx); err != nil {
 		t.Fatal(err)
+	}
+}
+
+// TestGivenCertificate holds that a server with a certificate of somebody else makes
+// no authority beside it. Package cluster has servers that make their own.
+func TestGivenCertificate(t *testing.T) {
+	client, err := kubernetes.NewForConfig(environment.Cluster.Config())
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = client.CoreV1().Secrets(aggregated.Namespace).Get(t.Context(), "inference-cache-ca", metav1.GetOptions{})
+	if !apierrors.IsNotFound(err) {
+		t.Errorf("got the error %v, want that there is no authority", err)
+	}
+	service, err := environment.Installation.GetAPIService(t.Context())
+	if err != nil || len(service.OwnerReferences) > 0 {
+		t.Errorf("the APIService belongs to %v, %v, want nobody", service.OwnerReferences, err)
 	}
 }

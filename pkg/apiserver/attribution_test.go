@@ -25,6 +25,7 @@ import (
 	"inferencecache.io/inference-cache/pkg/generated/clientset/versioned/fake"
 	listers "inferencecache.io/inference-cache/pkg/generated/listers/inferencecache/v1alpha1"
 	"inferencecache.io/inference-cache/pkg/index"
+	"inferencecache.io/inference-cache/test/mutation"
 )
 
 // cacheBackend returns a backend in team-a whose UID is its name; labels come in pairs.
@@ -87,10 +88,11 @@ func TestAttribute(t *testing.T) {
 
 // FuzzInjectedBy holds that an annotation names a backend in just one way.
 func FuzzInjectedBy(f *testing.F) {
+	corpus := mutation.New(f, 5000)
 	for _, seed := range []string{"", "/", "team-a/wired", "team-a/wired.v2", "team-a/wired/", "Team/wired", "team-a/../wired", "team.a/wired", "team-a/\x00", " team-a/wired"} {
-		f.Add(seed)
+		corpus.Add(seed)
 	}
-	f.Fuzz(func(t *testing.T, annotation string) {
+	corpus.Fuzz(func(t *testing.T, annotation string) {
 		name, ok := parseInjectedBy(annotation)
 		if !ok && name != (types.NamespacedName{}) {
 			t.Errorf("%q is refused and names %v", annotation, name)

@@ -202,8 +202,14 @@ func TestNobodySpeaksForAnother(t *testing.T) {
 	}
 	clients.wantObserved(t, namespace, "victims", whole)
 
-	// What the thief may do is to report for itself, and that it has nothing flushes
-	// nobody else.
+	clients.flushOwn(t, thief, whole)
+}
+
+// flushOwn does what the thief may do: report for itself. That it has nothing flushes
+// nobody else.
+func (c clients) flushOwn(t *testing.T, thief *metav1.ObjectMeta, whole string) {
+	t.Helper()
+	namespace := thief.Namespace
 	mine, reply, err := report(t.Context(), dial(t, token(t, namespace, thief)), helloOf(thief))
 	if err != nil || !reply.GetSnapshotWanted() {
 		t.Fatalf("the thief's own session, by an ordinary token: %v, error %v", reply, err)
@@ -215,13 +221,13 @@ func TestNobodySpeaksForAnother(t *testing.T) {
 	if _, err := mine.Recv(); err != nil {
 		t.Fatal(err)
 	}
-	clients.wantObserved(t, namespace, "thieves", namespace+"/thief Live 0")
-	clients.wantObserved(t, namespace, "victims", whole)
+	c.wantObserved(t, namespace, "thieves", namespace+"/thief Live 0")
+	c.wantObserved(t, namespace, "victims", whole)
 	if err := mine.CloseSend(); err != nil {
 		t.Fatal(err)
 	}
-	clients.wantObserved(t, namespace, "thieves", namespace+"/thief Suspect 0")
-	clients.wantObserved(t, namespace, "victims", whole)
+	c.wantObserved(t, namespace, "thieves", namespace+"/thief Suspect 0")
+	c.wantObserved(t, namespace, "victims", whole)
 
 	// Nor may an engine ask who holds what.
 	_, err = pb.NewInferenceCacheClient(dial(t, token(t, namespace, thief))).LookupRoute(t.Context(), &pb.LookupRouteRequest{TenantId: namespace, ModelId: "m"})

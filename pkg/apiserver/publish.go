@@ -164,16 +164,12 @@ func (p *publisher) publishService(ctx context.Context) error {
 	if holds(current, bundle, owner) {
 		return nil
 	}
-	wanted := &unstructured.Unstructured{Object: map[string]any{"spec": map[string]any{"caBundle": encodeBundle(bundle)}}}
-	wanted.SetGroupVersionKind(current.GroupVersionKind())
-	wanted.SetName(current.GetName())
-	// Exactly the object that was seen to be ours, not one that came in its place.
-	wanted.SetUID(current.GetUID())
-	wanted.SetResourceVersion(current.GetResourceVersion())
-	if owner != nil {
-		wanted.SetOwnerReferences([]metav1.OwnerReference{*owner})
+	err = p.apply(ctx, current, bundle, owner)
+	if owner != nil && apierrors.IsForbidden(err) {
+		// Some clusters let only who may delete an object say who owns it. The owner is
+		// a safety net, the bundle is not.
+		err = p.apply(ctx, current, bundle, nil)
 	}
-	_, err = p.clients.dynamic.Resource(apiServices()).Apply(ctx, wanted.GetName(), wanted, metav1.ApplyOptions{FieldManager: fieldManager})
 	if managers := conflicting(err); managers != "" {
 		return fmt.Errorf("%w: %s; leave spec.caBundle out of what that applies, or give this server the certificates that it is for (--tls-cert-file)", errBundleOwned, managers)
 	}
@@ -186,6 +182,22 @@ func (p *publisher) publishService(ctx context.Context) error {
 	}
 	klog.FromContext(ctx).V(2).Info("Published the bundle of the certificate authority", "apiservice", apiServiceName())
 	return nil
+}
+
+// apply writes what is ours of an APIService, and nothing else: the bundle and, if
+// there is one, the owner.
+func (p *publisher) apply(ctx context.Context, current *unstructured.Unstructured, bundle []byte, owner *metav1.OwnerReference) error {
+	wanted := &unstructured.Unstructured{Object: map[string]any{"spec": map[string]any{"caBundle": encodeBundle(bundle)}}}
+	wanted.SetGroupVersionKind(current.GroupVersionKind())
+	wanted.SetName(current.GetName())
+	// Exactly the object that was seen to be ours, not one that came in its place.
+	wanted.SetUID(current.GetUID())
+	wanted.SetResourceVersion(current.GetResourceVersion())
+	if owner != nil {
+		wanted.SetOwnerReferences([]metav1.OwnerReference{*owner})
+	}
+	_, err := p.clients.dynamic.Resource(apiServices()).Apply(ctx, wanted.GetName(), wanted, metav1.ApplyOptions{FieldManager: fieldManager})
+	return err
 }
 
 // ours returns the APIService as it was seen last, or nil when there is none that

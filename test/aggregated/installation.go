@@ -52,6 +52,10 @@ type Options struct {
 	// GivenCertificate has the servers use a certificate that was made for them, as
 	// with cert-manager, rather than their own.
 	GivenCertificate bool
+	// Strict has Run start a cluster in which only who may delete an object says who
+	// owns it, which the server may not for its APIService. Some distributions have
+	// that on.
+	Strict bool
 }
 
 // Installation is a server in a cluster. Its methods are safe for concurrent use,

@@ -62,7 +62,11 @@ func run(tests func(*Environment) int, e Environment, controlPlane string, optio
 		return 0, err
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
-	cluster, err := controlplane.Start(ctx, controlplane.Options{Programs: controlPlane, Dir: filepath.Join(dir, "cluster"), Nodes: nodes})
+	var flags []string
+	if options.Strict {
+		flags = append(flags, "--enable-admission-plugins=NodeRestriction,OwnerReferencesPermissionEnforcement")
+	}
+	cluster, err := controlplane.Start(ctx, controlplane.Options{Programs: controlPlane, Dir: filepath.Join(dir, "cluster"), Nodes: nodes, APIServerArgs: flags})
 	if err != nil {
 		return 0, err
 	}

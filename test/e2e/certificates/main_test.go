@@ -31,6 +31,6 @@ func TestMain(m *testing.M) {
 		environment = e
 		return m.Run()
 	}, aggregated.Options{
-		Replicas: 2, Args: []string{"--certificate-lifetime=" + leafLife.String(), "--ca-lifetime=" + caLife.String()},
+		Strict: true, Replicas: 2, Args: []string{"--certificate-lifetime=" + leafLife.String(), "--ca-lifetime=" + caLife.String()},
 	}, 0))
 }

@@ -20,7 +20,8 @@ Usage: uninstall.sh [--context NAME] [--timeout SECONDS] [--abandon-objects] [--
   --abandon-objects  Go on although the server is out of reach and its objects cannot
                      be deleted. They are lost with its volume, or stay in the external
                      etcd. Nobody runs their finalizers, and what they own (Deployments,
-                     Services) stays in the cluster.
+                     Services) is deleted or stays, as the garbage collector happens to
+                     notice.
   --dry-run          Say what would be deleted.
 TEXT
 }
@@ -141,10 +142,10 @@ settle_objects() {
   elif [[ "${owner}" != ours && -z "${stored}" ]]; then
     say "No server is installed here that could have objects"
   elif [[ -n "${abandon}" ]]; then
-    say "Leaving the objects as they are: nobody runs their finalizers, and what they own stays in the cluster"
+    say "Leaving the objects as they are: nobody runs their finalizers, and what they own may stay in the cluster"
   else
     fail "the server is out of reach, so that its objects cannot be deleted (APIService: ${owner:-none}; $(condition); ${answer:-}).
-Bring it back, as install.sh does, and run this again. Or give --abandon-objects: then the objects are lost with the volume or stay in the external etcd, nobody runs their finalizers, and what they own stays in the cluster"
+Bring it back, as install.sh does, and run this again. Or give --abandon-objects: then the objects are lost with the volume or stay in the external etcd, nobody runs their finalizers, and what they own may stay in the cluster"
   fi
   if [[ $(phase) == Active ]]; then
     change annotate namespace "${namespace}" --overwrite "${progress}=objects-settled"

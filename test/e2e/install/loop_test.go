@@ -188,6 +188,6 @@ func downDead(t *testing.T, r *round) {
 	}
 	kubectl(t, "get", "statefulset", workload, "--namespace="+namespace)
 	mustScript(t, "uninstall.sh", "--abandon-objects")
-	// As the script says, what the objects owned stays.
-	kubectl(t, "delete", "configmap", "owned", "--namespace=default")
+	// As the script says, what the objects owned may stay.
+	kubectl(t, "delete", "configmap", "owned", "--namespace=default", "--ignore-not-found")
 }

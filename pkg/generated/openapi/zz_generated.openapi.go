@@ -31,6 +31,8 @@ func GetOpenAPIDefinitions(ref common.ReferenceCallback) map[string]common.OpenA
 		v1alpha1.CacheBackendList{}.OpenAPIModelName():                 schema_pkg_apis_inferencecache_v1alpha1_CacheBackendList(ref),
 		v1alpha1.CacheBackendObservation{}.OpenAPIModelName():          schema_pkg_apis_inferencecache_v1alpha1_CacheBackendObservation(ref),
 		v1alpha1.CacheBackendObservationOptions{}.OpenAPIModelName():   schema_pkg_apis_inferencecache_v1alpha1_CacheBackendObservationOptions(ref),
+		v1alpha1.CacheBackendProbe{}.OpenAPIModelName():                schema_pkg_apis_inferencecache_v1alpha1_CacheBackendProbe(ref),
+		v1alpha1.CacheBackendProbeStatus{}.OpenAPIModelName():          schema_pkg_apis_inferencecache_v1alpha1_CacheBackendProbeStatus(ref),
 		v1alpha1.CacheBackendSnapshot{}.OpenAPIModelName():             schema_pkg_apis_inferencecache_v1alpha1_CacheBackendSnapshot(ref),
 		v1alpha1.CacheBackendSnapshotOptions{}.OpenAPIModelName():      schema_pkg_apis_inferencecache_v1alpha1_CacheBackendSnapshotOptions(ref),
 		v1alpha1.CacheBackendSpec{}.OpenAPIModelName():                 schema_pkg_apis_inferencecache_v1alpha1_CacheBackendSpec(ref),
@@ -71,6 +73,7 @@ func GetOpenAPIDefinitions(ref common.ReferenceCallback) map[string]common.OpenA
 		v1alpha1.ObservedReplica{}.OpenAPIModelName():                  schema_pkg_apis_inferencecache_v1alpha1_ObservedReplica(ref),
 		v1alpha1.ObservedScope{}.OpenAPIModelName():                    schema_pkg_apis_inferencecache_v1alpha1_ObservedScope(ref),
 		v1alpha1.PodTemplateOverrides{}.OpenAPIModelName():             schema_pkg_apis_inferencecache_v1alpha1_PodTemplateOverrides(ref),
+		v1alpha1.ProbeStage{}.OpenAPIModelName():                       schema_pkg_apis_inferencecache_v1alpha1_ProbeStage(ref),
 		v1alpha1.RedisStorage{}.OpenAPIModelName():                     schema_pkg_apis_inferencecache_v1alpha1_RedisStorage(ref),
 		v1alpha1.RemoteStorage{}.OpenAPIModelName():                    schema_pkg_apis_inferencecache_v1alpha1_RemoteStorage(ref),
 		v1alpha1.RouteCandidate{}.OpenAPIModelName():                   schema_pkg_apis_inferencecache_v1alpha1_RouteCandidate(ref),
@@ -756,6 +759,106 @@ func schema_pkg_apis_inferencecache_v1alpha1_CacheBackendObservationOptions(ref 
 				},
 			},
 		},
+	}
+}
+
+func schema_pkg_apis_inferencecache_v1alpha1_CacheBackendProbe(ref common.ReferenceCallback) common.OpenAPIDefinition {
+	return common.OpenAPIDefinition{
+		Schema: spec.Schema{
+			SchemaProps: spec.SchemaProps{
+				Description: "CacheBackendProbe drives one block through the server that answers: in by the path of the engines, out by the path of the routers. It is created as the subresource probe of a CacheBackend to get its status, and never stored. What it reports belongs to a tenant of its own, is seen by nobody else, and is gone when the answer is there.",
+				Type:        []string{"object"},
+				Properties: map[string]spec.Schema{
+					"kind": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Kind is a string value representing the REST resource this object represents. Servers may infer this from the endpoint the client submits requests to. Cannot be updated. In CamelCase. More info: https://git.k8s.io/community/contributors/devel/sig-architecture/api-conventions.md#types-kinds",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"apiVersion": {
+						SchemaProps: spec.SchemaProps{
+							Description: "APIVersion defines the versioned schema of this representation of an object. Servers should convert recognized schemas to the latest internal value, and may reject unrecognized values. More info: https://git.k8s.io/community/contributors/devel/sig-architecture/api-conventions.md#resources",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"metadata": {
+						SchemaProps: spec.SchemaProps{
+							Description: "metadata names the CacheBackend. It may be left out of a request. A UID in it is a precondition: the CacheBackend has to be that one.",
+							Default:     map[string]interface{}{},
+							Ref:         ref(metav1.ObjectMeta{}.OpenAPIModelName()),
+						},
+					},
+					"status": {
+						SchemaProps: spec.SchemaProps{
+							Description: "status is what the probe found.",
+							Default:     map[string]interface{}{},
+							Ref:         ref(v1alpha1.CacheBackendProbeStatus{}.OpenAPIModelName()),
+						},
+					},
+				},
+			},
+		},
+		Dependencies: []string{
+			v1alpha1.CacheBackendProbeStatus{}.OpenAPIModelName(), metav1.ObjectMeta{}.OpenAPIModelName()},
+	}
+}
+
+func schema_pkg_apis_inferencecache_v1alpha1_CacheBackendProbeStatus(ref common.ReferenceCallback) common.OpenAPIDefinition {
+	return common.OpenAPIDefinition{
+		Schema: spec.Schema{
+			SchemaProps: spec.SchemaProps{
+				Description: "CacheBackendProbeStatus is what a functional probe found.",
+				Type:        []string{"object"},
+				Properties: map[string]spec.Schema{
+					"observedBy": {
+						SchemaProps: spec.SchemaProps{
+							Description: "observedBy is the server replica that was probed. Each answers for itself.",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"asOf": {
+						SchemaProps: spec.SchemaProps{
+							Description: "asOf is when the probe ended.",
+							Ref:         ref(metav1.MicroTime{}.OpenAPIModelName()),
+						},
+					},
+					"complete": {
+						SchemaProps: spec.SchemaProps{
+							Description: "complete is false while sessions that the server expects are still being rebuilt. The probe does not depend on it.",
+							Default:     false,
+							Type:        []string{"boolean"},
+							Format:      "",
+						},
+					},
+					"stages": {
+						VendorExtensible: spec.VendorExtensible{
+							Extensions: spec.Extensions{
+								"x-kubernetes-list-map-keys": []interface{}{
+									"name",
+								},
+								"x-kubernetes-list-type": "map",
+							},
+						},
+						SchemaProps: spec.SchemaProps{
+							Description: "stages are the steps in the order in which they are taken.",
+							Type:        []string{"array"},
+							Items: &spec.SchemaOrArray{
+								Schema: &spec.Schema{
+									SchemaProps: spec.SchemaProps{
+										Ref: ref(v1alpha1.ProbeStage{}.OpenAPIModelName()),
+									},
+								},
+							},
+						},
+					},
+				},
+			},
+		},
+		Dependencies: []string{
+			v1alpha1.ProbeStage{}.OpenAPIModelName(), metav1.MicroTime{}.OpenAPIModelName()},
 	}
 }
 
@@ -3151,6 +3254,53 @@ func schema_pkg_apis_inferencecache_v1alpha1_PodTemplateOverrides(ref common.Ref
 		},
 		Dependencies: []string{
 			corev1.Affinity{}.OpenAPIModelName(), corev1.LocalObjectReference{}.OpenAPIModelName(), corev1.PodSecurityContext{}.OpenAPIModelName(), corev1.Toleration{}.OpenAPIModelName(), corev1.TopologySpreadConstraint{}.OpenAPIModelName()},
+	}
+}
+
+func schema_pkg_apis_inferencecache_v1alpha1_ProbeStage(ref common.ReferenceCallback) common.OpenAPIDefinition {
+	return common.OpenAPIDefinition{
+		Schema: spec.Schema{
+			SchemaProps: spec.SchemaProps{
+				Description: "ProbeStage is one step of a functional probe.",
+				Type:        []string{"object"},
+				Properties: map[string]spec.Schema{
+					"name": {
+						SchemaProps: spec.SchemaProps{
+							Description: "name says which step it is.\n\nPossible enum values:\n - `\"ingest\"` reports a block the way an engine does: a session on the server's gRPC port, one report, its acknowledgement.\n - `\"routing\"` asks for that block the way a router does: the one who reported it is found, with exactly its tokens, and nobody for another prompt.",
+							Default:     "",
+							Type:        []string{"string"},
+							Format:      "",
+							Enum:        []interface{}{"ingest", "routing"},
+						},
+					},
+					"result": {
+						SchemaProps: spec.SchemaProps{
+							Description: "result is how the step ended.\n\nPossible enum values:\n - `\"failed\"` means that the step shows a fault, which the message names.\n - `\"ok\"` means that the step did what it is for.\n - `\"skipped\"` means that the step was not taken, because one before it did not succeed.\n - `\"unknown\"` means that the step came to no end that says anything, as when the server is stopping.",
+							Default:     "",
+							Type:        []string{"string"},
+							Format:      "",
+							Enum:        []interface{}{"failed", "ok", "skipped", "unknown"},
+						},
+					},
+					"message": {
+						SchemaProps: spec.SchemaProps{
+							Description: "message says in one line why the step did not succeed. Empty when it did.",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"durationMs": {
+						SchemaProps: spec.SchemaProps{
+							Description: "durationMs is how long the step took, in whole milliseconds.",
+							Default:     0,
+							Type:        []string{"integer"},
+							Format:      "int64",
+						},
+					},
+				},
+				Required: []string{"name", "result", "durationMs"},
+			},
+		},
 	}
 }
 

@@ -17,8 +17,8 @@ SPDX-License-Identifier: Apache-2.0
 // are virtual: the server computes them from its live index when they are asked
 // for, and nothing of them survives a restart. CacheBackendObservation and
 // CacheBackendSnapshot are read as subresources of a CacheBackend, CacheIndex is
-// the aggregate of the whole cluster, and RouteLookup is created to ask a
-// question whose answer comes back in its status.
+// the aggregate of the whole cluster. RouteLookup, and CacheBackendProbe as another
+// subresource, are created to ask a question whose answer comes back in the status.
 //
 // Literal defaults live here and are applied whenever an object is decoded;
 // a value that somebody set is never replaced. Everything that depends on more

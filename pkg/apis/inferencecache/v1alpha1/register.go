@@ -50,6 +50,7 @@ func addKnownTypes(scheme *runtime.Scheme) error {
 	scheme.AddKnownTypes(SchemeGroupVersion,
 		&CacheBackend{}, &CacheBackendList{},
 		&CacheBackendObservation{}, &CacheBackendObservationOptions{},
+		&CacheBackendProbe{},
 		&CacheBackendSnapshot{}, &CacheBackendSnapshotOptions{},
 		&CacheIndex{}, &CacheIndexList{},
 		&CachePolicy{}, &CachePolicyList{},

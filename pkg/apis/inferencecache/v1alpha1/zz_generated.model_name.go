@@ -41,6 +41,16 @@ func (in CacheBackendObservationOptions) OpenAPIModelName() string {
 }
 
 // OpenAPIModelName returns the OpenAPI model name for this type.
+func (in CacheBackendProbe) OpenAPIModelName() string {
+	return "io.inferencecache.inference-cache.pkg.apis.inferencecache.v1alpha1.CacheBackendProbe"
+}
+
+// OpenAPIModelName returns the OpenAPI model name for this type.
+func (in CacheBackendProbeStatus) OpenAPIModelName() string {
+	return "io.inferencecache.inference-cache.pkg.apis.inferencecache.v1alpha1.CacheBackendProbeStatus"
+}
+
+// OpenAPIModelName returns the OpenAPI model name for this type.
 func (in CacheBackendSnapshot) OpenAPIModelName() string {
 	return "io.inferencecache.inference-cache.pkg.apis.inferencecache.v1alpha1.CacheBackendSnapshot"
 }
@@ -238,6 +248,11 @@ func (in ObservedScope) OpenAPIModelName() string {
 // OpenAPIModelName returns the OpenAPI model name for this type.
 func (in PodTemplateOverrides) OpenAPIModelName() string {
 	return "io.inferencecache.inference-cache.pkg.apis.inferencecache.v1alpha1.PodTemplateOverrides"
+}
+
+// OpenAPIModelName returns the OpenAPI model name for this type.
+func (in ProbeStage) OpenAPIModelName() string {
+	return "io.inferencecache.inference-cache.pkg.apis.inferencecache.v1alpha1.ProbeStage"
 }
 
 // OpenAPIModelName returns the OpenAPI model name for this type.

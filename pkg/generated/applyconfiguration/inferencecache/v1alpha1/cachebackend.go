@@ -79,6 +79,12 @@ func ExtractCacheBackend(cacheBackend *inferencecachev1alpha1.CacheBackend, fiel
 	return ExtractCacheBackendFrom(cacheBackend, fieldManager, "")
 }
 
+// ExtractCacheBackendProbe extracts the applied configuration owned by fieldManager from
+// cacheBackend for the probe subresource.
+func ExtractCacheBackendProbe(cacheBackend *inferencecachev1alpha1.CacheBackend, fieldManager string) (*CacheBackendApplyConfiguration, error) {
+	return ExtractCacheBackendFrom(cacheBackend, fieldManager, "probe")
+}
+
 // ExtractCacheBackendScale extracts the applied configuration owned by fieldManager from
 // cacheBackend for the scale subresource.
 func ExtractCacheBackendScale(cacheBackend *inferencecachev1alpha1.CacheBackend, fieldManager string) (*CacheBackendApplyConfiguration, error) {

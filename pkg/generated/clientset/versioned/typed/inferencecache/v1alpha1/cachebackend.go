@@ -43,6 +43,7 @@ type CacheBackendInterface interface {
 	ApplyStatus(ctx context.Context, cacheBackend *applyconfigurationinferencecachev1alpha1.CacheBackendApplyConfiguration, opts v1.ApplyOptions) (result *inferencecachev1alpha1.CacheBackend, err error)
 	GetScale(ctx context.Context, cacheBackendName string, options v1.GetOptions) (*autoscalingv1.Scale, error)
 	UpdateScale(ctx context.Context, cacheBackendName string, scale *autoscalingv1.Scale, opts v1.UpdateOptions) (*autoscalingv1.Scale, error)
+	Probe(ctx context.Context, cacheBackendName string, cacheBackendProbe *inferencecachev1alpha1.CacheBackendProbe, opts v1.CreateOptions) (*inferencecachev1alpha1.CacheBackendProbe, error)
 
 	CacheBackendExpansion
 }
@@ -90,6 +91,21 @@ func (c *cacheBackends) UpdateScale(ctx context.Context, cacheBackendName string
 		SubResource("scale").
 		VersionedParams(&opts, scheme.ParameterCodec).
 		Body(scale).
+		Do(ctx).
+		Into(result)
+	return
+}
+
+// Probe takes the representation of a cacheBackendProbe and creates it.  Returns the server's representation of the cacheBackendProbe, and an error, if there is any.
+func (c *cacheBackends) Probe(ctx context.Context, cacheBackendName string, cacheBackendProbe *inferencecachev1alpha1.CacheBackendProbe, opts v1.CreateOptions) (result *inferencecachev1alpha1.CacheBackendProbe, err error) {
+	result = &inferencecachev1alpha1.CacheBackendProbe{}
+	err = c.GetClient().Post().
+		Namespace(c.GetNamespace()).
+		Resource("cachebackends").
+		Name(cacheBackendName).
+		SubResource("probe").
+		VersionedParams(&opts, scheme.ParameterCodec).
+		Body(cacheBackendProbe).
 		Do(ctx).
 		Into(result)
 	return

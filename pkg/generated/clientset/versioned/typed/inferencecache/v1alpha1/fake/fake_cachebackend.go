@@ -69,3 +69,15 @@ func (c *fakeCacheBackends) UpdateScale(ctx context.Context, cacheBackendName st
 	}
 	return obj.(*autoscalingv1.Scale), err
 }
+
+// Probe takes the representation of a cacheBackendProbe and creates it.  Returns the server's representation of the cacheBackendProbe, and an error, if there is any.
+func (c *fakeCacheBackends) Probe(ctx context.Context, cacheBackendName string, cacheBackendProbe *v1alpha1.CacheBackendProbe, opts v1.CreateOptions) (result *v1alpha1.CacheBackendProbe, err error) {
+	emptyResult := &v1alpha1.CacheBackendProbe{}
+	obj, err := c.Fake.
+		Invokes(testing.NewCreateSubresourceActionWithOptions(c.Resource(), cacheBackendName, "probe", c.Namespace(), cacheBackendProbe, opts), emptyResult)
+
+	if obj == nil {
+		return emptyResult, err
+	}
+	return obj.(*v1alpha1.CacheBackendProbe), err
+}

@@ -1,0 +1,98 @@
+/*
+Copyright 2026 The inference-cache Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package v1alpha1
+
+import (
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// ProbeStageName names one step of a functional probe.
+// +enum
+type ProbeStageName string
+
+const (
+	// ProbeStageIngest reports a block the way an engine does: a session on the
+	// server's gRPC port, one report, its acknowledgement.
+	ProbeStageIngest ProbeStageName = "ingest"
+	// ProbeStageRouting asks for that block the way a router does: the one who
+	// reported it is found, with exactly its tokens, and nobody for another prompt.
+	ProbeStageRouting ProbeStageName = "routing"
+)
+
+// ProbeResult is how one step of a functional probe ended. A client takes a value
+// that it does not know for unknown.
+// +enum
+type ProbeResult string
+
+const (
+	// ProbeResultOK means that the step did what it is for.
+	ProbeResultOK ProbeResult = "ok"
+	// ProbeResultFailed means that the step shows a fault, which the message names.
+	ProbeResultFailed ProbeResult = "failed"
+	// ProbeResultSkipped means that the step was not taken, because one before it
+	// did not succeed.
+	ProbeResultSkipped ProbeResult = "skipped"
+	// ProbeResultUnknown means that the step came to no end that says anything, as
+	// when the server is stopping.
+	ProbeResultUnknown ProbeResult = "unknown"
+)
+
+// +k8s:deepcopy-gen:interfaces=k8s.io/apimachinery/pkg/runtime.Object
+
+// CacheBackendProbe drives one block through the server that answers: in by the
+// path of the engines, out by the path of the routers. It is created as the
+// subresource probe of a CacheBackend to get its status, and never stored. What it
+// reports belongs to a tenant of its own, is seen by nobody else, and is gone when
+// the answer is there.
+type CacheBackendProbe struct {
+	metav1.TypeMeta `json:",inline"`
+	// metadata names the CacheBackend. It may be left out of a request. A UID in
+	// it is a precondition: the CacheBackend has to be that one.
+	// +optional
+	metav1.ObjectMeta `json:"metadata,omitempty"`
+
+	// status is what the probe found.
+	// +optional
+	Status CacheBackendProbeStatus `json:"status,omitempty"`
+}
+
+// CacheBackendProbeStatus is what a functional probe found.
+type CacheBackendProbeStatus struct {
+	// observedBy is the server replica that was probed. Each answers for itself.
+	// +optional
+	ObservedBy string `json:"observedBy,omitempty"`
+
+	// asOf is when the probe ended.
+	// +optional
+	AsOf *metav1.MicroTime `json:"asOf,omitempty"`
+
+	// complete is false while sessions that the server expects are still being
+	// rebuilt. The probe does not depend on it.
+	// +optional
+	Complete bool `json:"complete"`
+
+	// stages are the steps in the order in which they are taken.
+	// +optional
+	// +listType=map
+	// +listMapKey=name
+	Stages []ProbeStage `json:"stages,omitempty"`
+}
+
+// ProbeStage is one step of a functional probe.
+type ProbeStage struct {
+	// name says which step it is.
+	Name ProbeStageName `json:"name"`
+
+	// result is how the step ended.
+	Result ProbeResult `json:"result"`
+
+	// message says in one line why the step did not succeed. Empty when it did.
+	// +optional
+	Message string `json:"message,omitempty"`
+
+	// durationMs is how long the step took, in whole milliseconds.
+	DurationMs int64 `json:"durationMs"`
+}

@@ -6,8 +6,10 @@ SPDX-License-Identifier: Apache-2.0
 package v1alpha1
 
 // Condition types of a CacheBackend. Which of them are published depends on the
-// shape of the backend: an External one has Ready and Progressing only, an
-// EventsOnly one has exactly Ready, Degraded and Progressing.
+// shape of the backend: an External one has Ready and Progressing, to which
+// EngineCompatibility is added only while engines corrupt each other's output; an
+// EventsOnly one has exactly Ready, Degraded and Progressing; one of type
+// SGLangHiCache has Ready, and EngineCompatibility while an engine crashes.
 const (
 	// ConditionReady is true when the backend serves. CacheTenant has it too.
 	ConditionReady = "Ready"
@@ -22,8 +24,8 @@ const (
 	ConditionEngineKernelsHealthy = "EngineKernelsHealthy"
 	// ConditionT2Degraded is advice on the second tier; it never gates Ready.
 	ConditionT2Degraded = "T2Degraded"
-	// ConditionEngineCompatibility is False when wired engines crash; it never
-	// gates Ready.
+	// ConditionEngineCompatibility is False when wired engines crash or cannot share
+	// one store; it never gates Ready. Absent otherwise.
 	ConditionEngineCompatibility = "EngineCompatibility"
 )
 
@@ -42,6 +44,10 @@ const (
 	ReasonExternalEndpointAccepted = "ExternalEndpointAccepted"
 	ReasonExternalEndpointMissing  = "ExternalEndpointMissing"
 	ReasonExternalEndpointInvalid  = "ExternalEndpointInvalid"
+	ReasonHiCacheActive            = "HiCacheActive"
+	ReasonAwaitingHiCacheEvents    = "AwaitingHiCacheEvents"
+	ReasonOwnershipConflict        = "OwnershipConflict"
+	ReasonCredentialsMissing       = "CredentialsMissing"
 )
 
 // Reasons of ConditionDegraded and ConditionProgressing beyond those that they
@@ -76,6 +82,7 @@ const (
 	ReasonT2ZeroHitRate              = "T2ZeroHitRate"
 	ReasonT2Serving                  = "T2Serving"
 	ReasonInjectedEngineCrashLooping = "InjectedEngineCrashLooping"
+	ReasonMixedKVLayouts             = "MixedKVLayouts"
 )
 
 // ConditionQuotaExceeded is true when a CacheTenant's entries are over its

@@ -64,7 +64,8 @@ choose() {
   */*) directory=${overlay%/} ;;
   *) directory=${artifacts}/overlays/${overlay} ;;
   esac
-  [[ -f "${directory}/kustomization.yaml" ]] || fail "no kustomization in ${directory}"
+  [[ -f "${directory}/kustomization.yaml" ]] ||
+    fail "no kustomization in ${directory}; overlays that are shipped: $(cd "${artifacts}/overlays" && echo *)"
   registration=${artifacts}/apiservice
   if [[ -f "${directory}/apiservice/kustomization.yaml" ]]; then
     registration=${directory}/apiservice
@@ -136,7 +137,7 @@ rehearse() {
     [[ -z "${refusals}" ]] || fail "the cluster refuses what would be applied; nothing was changed:
 ${refusals}"
     if [[ -n "${dry_run}" ]]; then
-      say "${answer}"
+      grep -v "namespaces \"${namespace}\" not found\$" <<<"${answer}" || true
     fi
   done
 }
@@ -159,6 +160,9 @@ if [[ -z "${dry_run}" && $(phase) == Terminating ]]; then
 fi
 rehearse
 if [[ -n "${dry_run}" ]]; then
+  if [[ -z $(phase) ]]; then
+    say "There is no namespace ${namespace} yet, so what belongs into it is not among these lines: it was built, but the cluster could not judge it."
+  fi
   say "Nothing was changed. The server and then the APIService would be applied as above."
   exit
 fi

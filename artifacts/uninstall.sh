@@ -129,6 +129,16 @@ $(dependants "${owned}")
 Nothing else was removed; run this again when it is gone"
 }
 
+# reason says why the server, whose APIService is OWNER's, cannot be asked; ANSWER is
+# what it said, if anything.
+reason() {
+  case "$1" in
+  '') echo "there is no APIService ${apiservice}" ;;
+  ours) echo "${2:-$(condition)}" ;;
+  *) echo "APIService ${apiservice} belongs to $1" ;;
+  esac
+}
+
 # settle_objects deletes the objects, or makes sure that it is known why not.
 settle_objects() {
   local mark owner stored answer
@@ -144,7 +154,7 @@ settle_objects() {
   elif [[ -n "${abandon}" ]]; then
     say "Leaving the objects as they are: nobody runs their finalizers, and what they own may stay in the cluster"
   else
-    fail "the server is out of reach, so that its objects cannot be deleted (APIService: ${owner:-none}; $(condition); ${answer:-}).
+    fail "the server is out of reach, so that its objects cannot be deleted: $(reason "${owner}" "${answer:-}").
 Bring it back, as install.sh does, and run this again. Or give --abandon-objects: then the objects are lost with the volume or stay in the external etcd, nobody runs their finalizers, and what they own may stay in the cluster"
   fi
   if [[ $(phase) == Active ]]; then

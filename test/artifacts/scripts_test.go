@@ -90,7 +90,7 @@ func TestInstallRefuses(t *testing.T) {
 		"unknown flag":      {args: []string{"--fast"}, want: "Usage: "},
 		"flag without more": {args: []string{"--context"}, want: "--context needs a value"},
 		"no number":         {args: []string{"--timeout=5m"}, want: "--timeout is a number of seconds, not 5m"},
-		"no overlay":        {args: []string{"--overlay", "large"}, want: "no kustomization in "},
+		"no overlay":        {args: []string{"--overlay", "large"}, want: "overlays that are shipped: cert-manager ha"},
 		"no cluster":        {unfit: `"get --raw /version") echo refused >&2; exit 1 ;;`, want: "the cluster does not answer: refused"},
 		"old kubectl":       {unfit: `"version "*) printf 'clientVersion:\n  minor: "26+"\n' ;;`, want: "this kubectl is 1.26; 1.27 is the oldest"},
 		"foreign CRD": {
@@ -173,9 +173,9 @@ func TestUninstallOrder(t *testing.T) {
 func TestUninstallRefuses(t *testing.T) {
 	const stored = `"get statefulset,"*) echo persistentvolumeclaim/data-inference-cache-apiserver-0 ;;`
 	tests := map[string]struct{ unfit, want string }{
-		"no registration":     {unfit: stored, want: "the server is out of reach, so that its objects cannot be deleted (APIService: none"},
+		"no registration":     {unfit: stored, want: "the server is out of reach, so that its objects cannot be deleted: there is no APIService v1alpha1.inferencecache.io"},
 		"server is dead":      {unfit: stored + "\n" + `"get apiservice "*service*) echo inference-cache-system/inference-cache-apiserver ;;`, want: "give --abandon-objects"},
-		"other server":        {unfit: stored + "\n" + `"get apiservice "*service*) echo other/server ;;`, want: "(APIService: Service other/server"},
+		"other server":        {unfit: stored + "\n" + `"get apiservice "*service*) echo other/server ;;`, want: "APIService v1alpha1.inferencecache.io belongs to Service other/server"},
 		"somebody lives here": {unfit: `"get deployments,"*) echo pod/stranger ;;`, want: "holds what is not ours"},
 	}
 	for name, tc := range tests {

@@ -103,11 +103,11 @@ func up(ctx context.Context, options controlplane.Options, out io.Writer) error 
 		}
 		kubeconfig = cluster.Kubeconfig()
 	}
-	return describe(kubeconfig, out)
+	return describe(kubeconfig, filepath.Dir(options.Dir), out)
 }
 
-// describe tells what runs and how to use it.
-func describe(kubeconfig string, out io.Writer) error {
+// describe tells what runs, how to use it and how to end it.
+func describe(kubeconfig, dir string, out io.Writer) error {
 	config, err := clientcmd.BuildConfigFromFlags("", kubeconfig)
 	if err != nil {
 		return err
@@ -125,7 +125,8 @@ func describe(kubeconfig string, out io.Writer) error {
 Try
   bin/kubectl --kubeconfig=%[3]s get nodes
   bin/kubectl --kubeconfig=%[3]s create deployment hello --image=hello --replicas=2
-make cluster-down ends it.
-`, version.GitVersion, config.Host, kubeconfig)
+Pods become ready there, and nothing runs in them. To end it
+  make cluster-down CLUSTERDIR=%[4]s
+`, version.GitVersion, config.Host, kubeconfig, dir)
 	return err
 }

@@ -27,6 +27,10 @@ type Options struct {
 	InferredTTL time.Duration
 	// Memory is the most memory, in bytes, that blocks may take; 0 means no limit.
 	Memory int64
+	// HiddenTenant is a tenant that shows in lookups and in MemoryUse only: its
+	// holders and blocks are in no list and no total, the index is complete without
+	// them, and a holder of it goes with its stream, without a lease. Empty is none.
+	HiddenTenant string
 }
 
 // Defaults of Options.

@@ -13,7 +13,7 @@ import "slices"
 // counters that are kept and never walks blocks.
 func (x *Index) ModelHolders(tenant, model string) ([]HolderView, int64) {
 	selected := func(t, m string) bool {
-		return (tenant == "" || t == tenant) && (model == "" || m == model)
+		return (tenant == "" || t == tenant) && (model == "" || m == model) && !x.HidesTenant(t)
 	}
 	x.mu.Lock()
 	defer x.mu.Unlock()

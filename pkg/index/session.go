@@ -122,6 +122,9 @@ func (x *Index) Open(h Hello, now time.Time) (Stream, OpenReply, error) {
 	if h.Holder.Pod == "" || h.Tenant == "" || h.Model == "" || h.HashScheme == "" || h.Epoch == 0 || h.Epoch > maxNumber {
 		return 0, OpenReply{}, fmt.Errorf("%w: a hello needs pod, tenant, model, hash scheme and an epoch from 1 to %d", errInvalid, uint64(maxNumber))
 	}
+	if x.HidesTenant(h.Tenant) {
+		h.Backend = Backend{} // holders are listed by it
+	}
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	s := x.sessions[h.Holder]
@@ -186,11 +189,17 @@ func (x *Index) replaceSession(old *Session, h Hello) *Session {
 }
 
 // Close ends a stream: its holder is suspect until the lease is over or it is back.
+// One of the hidden tenant is gone at once.
 func (x *Index) Close(stream Stream, now time.Time) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	s, ok := x.byStream[stream]
 	if !ok {
+		return
+	}
+	if x.hides(s) {
+		x.dropSession(s)
+		x.sweep(sweepPerChange)
 		return
 	}
 	delete(x.byStream, stream)

@@ -69,7 +69,7 @@ func (s State) current() bool { return s == Live || s == Degraded }
 // changed shows readers what has become of a session. Every change ends with it.
 func (x *Index) changed(s *Session) {
 	state := s.stateNow()
-	x.countStale(s, !state.current())
+	x.countStale(s, !state.current() && !x.hides(s))
 	before := State(s.standing.state.Swap(uint32(state)))
 	s.standing.sequence.Store(s.sequence)
 	if !s.lastEvent.IsZero() {

@@ -89,7 +89,9 @@ func (x *Index) Holders(now time.Time) ([]HolderView, bool) {
 	defer x.mu.Unlock()
 	views := make([]HolderView, 0, len(x.sessions))
 	for _, s := range x.sessions {
-		views = append(views, s.view())
+		if !x.hides(s) {
+			views = append(views, s.view())
+		}
 	}
 	slices.SortFunc(views, func(a, b HolderView) int { return a.Holder.Compare(b.Holder) })
 	return views, x.Complete(now)
@@ -102,7 +104,7 @@ func (x *Index) Prefixes() map[string]int64 {
 	defer x.mu.Unlock()
 	counts := map[string]int64{}
 	for name, t := range x.tenants.all() {
-		if t.blocks > 0 {
+		if t.blocks > 0 && !x.HidesTenant(name) {
 			counts[name] = t.blocks
 		}
 	}

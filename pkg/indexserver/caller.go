@@ -22,7 +22,7 @@ const (
 	// decisionTTL is how long the word of an Authenticator or an Authorizer stands.
 	// A router asks thousands of times a second, and to ask a cluster about it
 	// costs more than the lookup; a token that is revoked is good for this much
-	// longer. What is refused is asked for again each time, within the bounds of mistakes.
+	// longer. What is refused is asked for again each time, within the bounds of strangers.
 	decisionTTL = 5 * time.Second
 	// outageTTL is how long after it was last given the word stands when nobody can be
 	// asked: routers and engines that were known outlive an outage of the cluster.
@@ -147,13 +147,26 @@ func (c *credentials) forget(d digest) {
 // identify returns the caller whose token this is, asking when that is not known.
 // What was asked is not given up with the call that asked first.
 func (s *Server) identify(ctx context.Context, token string) (*caller, error) {
+	if s.probes.owns(token) {
+		return s.probes.caller, nil
+	}
 	d := digest(sha256.Sum256([]byte(token)))
 	known, now := s.credentials.find(d), s.config.Clock.Now()
 	if known != nil && known.identity().stands(now) {
 		s.metrics.knownCallers.Inc()
 		return known, nil
 	}
-	asked := s.credentials.asking.DoChan(string(d[:]), func() (any, error) {
+	// A token that was found good, lately or when its stream was opened, is no guess.
+	guess := known == nil && watchFrom(ctx) == nil
+	key := string(d[:])
+	if guess {
+		// What keeps guesses from being asked about decides on nobody else.
+		key += "?"
+	}
+	asked := s.credentials.asking.DoChan(key, func() (any, error) {
+		if guess {
+			return s.guess(context.WithoutCancel(ctx), d, token)
+		}
 		return s.ask(context.WithoutCancel(ctx), d, token)
 	})
 	var enough <-chan time.Time
@@ -176,15 +189,26 @@ func (s *Server) identify(ctx context.Context, token string) (*caller, error) {
 	}
 }
 
-// ask hands a token to the Authenticator, unless its peer has sent too many wrong
-// ones: each costs the cluster a review, and who has none that is right has nothing
-// to lose by trying.
-func (s *Server) ask(ctx context.Context, d digest, token string) (*caller, error) {
-	from := addressOf(ctx)
-	if !s.mistakes.forgives(from, s.config.Clock.Now()) {
-		s.metrics.refused.WithLabelValues(refusedUnasked).Inc()
-		return nil, status.Error(codes.Unauthenticated, tooManyMistakes)
+// errTooManyMistakes refuses a token that was not looked at.
+var errTooManyMistakes = status.Error(codes.Unauthenticated, "too many wrong tokens came from this address; it is asked again in a moment")
+
+// guess asks about a token that may be one of many, unless its peer has sent too many
+// wrong ones: who has none that is right has nothing to lose by trying.
+func (s *Server) guess(ctx context.Context, d digest, token string) (*caller, error) {
+	if err := s.unknown.enter(ctx, addressOf(ctx), s.config.Clock, errTooManyMistakes); err != nil {
+		why := refusedUnasked
+		if status.Code(err) != codes.Unauthenticated {
+			why = refusedUndecided
+		}
+		s.metrics.refused.WithLabelValues(why).Inc()
+		return nil, err
 	}
+	defer s.unknown.leave()
+	return s.ask(ctx, d, token)
+}
+
+// ask hands a token to the Authenticator.
+func (s *Server) ask(ctx context.Context, d digest, token string) (*caller, error) {
 	s.metrics.askedCallers.Inc()
 	who, err := s.config.Authenticator.Authenticate(ctx, token)
 	now := s.config.Clock.Now()
@@ -194,7 +218,7 @@ func (s *Server) ask(ctx context.Context, d digest, token string) (*caller, erro
 	err = refusal(err, codes.Unauthenticated)
 	if status.Code(err) == codes.Unauthenticated {
 		s.credentials.forget(d)
-		s.mistakes.note(from, now)
+		s.unknown.mistakes.note(addressOf(ctx), now)
 		s.metrics.refused.WithLabelValues(refusedToken).Inc()
 		return nil, err
 	}

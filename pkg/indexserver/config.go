@@ -20,7 +20,8 @@ import (
 	"inferencecache.io/inference-cache/pkg/routing"
 )
 
-// ReservedTenant is the tenant of probes. Nobody may report for it.
+// ReservedTenant is the tenant of probes. Only a Prober of the server itself reports for
+// it and is answered about it. It has to be the HiddenTenant of an index that is probed.
 const ReservedTenant = "inferencecache.io/probe"
 
 // Config is everything that New needs.
@@ -65,7 +66,7 @@ type Limits struct {
 	// LookupBytes is the largest message of any kind that is read at all; it is
 	// what a lookup may have. 0 means DefaultLookupBytes.
 	LookupBytes int
-	// ReportStreams is the largest number of report streams at a time. 0 means
+	// ReportStreams is the largest number of sessions at a time. 0 means
 	// DefaultReportStreams.
 	ReportStreams int
 	// StreamsPerConnection is the largest number of calls that one connection
@@ -77,6 +78,10 @@ type Limits struct {
 	// TokenizeTimeout is how long a prompt may take to be tokenised when neither
 	// the caller nor the policy says less. 0 means DefaultTokenizeTimeout.
 	TokenizeTimeout time.Duration
+	// Probes is the largest number of probes at a time. 0 means DefaultProbes.
+	Probes int
+	// ProbeTimeout is how long a probe may take. 0 means DefaultProbeTimeout.
+	ProbeTimeout time.Duration
 	// StopGrace is how long Serve waits for calls to end. 0 means DefaultStopGrace.
 	StopGrace time.Duration
 }
@@ -91,6 +96,8 @@ const (
 	DefaultStreamsPerConnection = 128
 	DefaultTokenizations        = 64
 	DefaultTokenizeTimeout      = 5 * time.Second
+	DefaultProbes               = 8
+	DefaultProbeTimeout         = 5 * time.Second
 	DefaultStopGrace            = 5 * time.Second
 )
 
@@ -112,6 +119,12 @@ func (l Limits) withDefaults() Limits {
 	}
 	if l.TokenizeTimeout == 0 {
 		l.TokenizeTimeout = DefaultTokenizeTimeout
+	}
+	if l.Probes == 0 {
+		l.Probes = DefaultProbes
+	}
+	if l.ProbeTimeout == 0 {
+		l.ProbeTimeout = DefaultProbeTimeout
 	}
 	if l.StopGrace == 0 {
 		l.StopGrace = DefaultStopGrace

@@ -19,7 +19,9 @@ SPDX-License-Identifier: Apache-2.0
 // review: every Config.ReviewInterval its token and its permission are decided on
 // anew. Nobody being there to decide ends no stream. Questions about one token are
 // one, and an address that sends wrong tokens is asked about 4 of them a second, after
-// a burst of 64.
+// a burst of 64; so is one that asks about tenants of others. What was found good before
+// is always asked about, so that neither a neighbour's mistakes cut anybody off nor
+// one's own put off a review.
 //
 // The Authorizer says which backend a session counts for. When it learns something
 // that changes that, Server.Recheck ends the sessions of a namespace that are

@@ -8,9 +8,6 @@ package indexserver
 import (
 	"fmt"
 
-	"google.golang.org/grpc/codes"
-	"google.golang.org/grpc/status"
-
 	pb "inferencecache.io/inference-cache/pkg/generated/proto/inferencecache/v1alpha1"
 	"inferencecache.io/inference-cache/pkg/index"
 )
@@ -23,8 +20,8 @@ const (
 
 // helloOf checks a hello and turns it into the index's form. An empty namespace
 // of the holder is that of its backend. Whether the caller may speak for the
-// holder and its backend is the Authorizer's to decide. An error that is a gRPC
-// status refuses, any other one says what is malformed.
+// tenant, the holder and its backend is decided after that. The error says what is
+// malformed.
 func helloOf(h *pb.Hello) (index.Hello, error) {
 	out := index.Hello{
 		Holder:         index.Holder{Namespace: h.GetHolder().GetNamespace(), Pod: h.GetHolder().GetPod(), Rank: h.GetHolder().GetRank()},
@@ -44,7 +41,7 @@ func helloOf(h *pb.Hello) (index.Hello, error) {
 	if err := firstError(checkHolder(&out), checkSubject(&out), checkAdapters(h.GetAdapters())); err != nil {
 		return index.Hello{}, err
 	}
-	return out, checkOwnership(&out)
+	return out, nil
 }
 
 // checkHolder takes a holder by any name that can be shown, because an engine
@@ -92,13 +89,6 @@ func checkAdapters(adapters []string) error {
 		if err := checkWord(fmt.Sprintf("hello.adapters[%d]", i), name, maxNameBytes); err != nil {
 			return err
 		}
-	}
-	return nil
-}
-
-func checkOwnership(h *index.Hello) error {
-	if h.Tenant == ReservedTenant {
-		return status.Errorf(codes.PermissionDenied, "hello.tenant_id: nobody may report for %s", ReservedTenant)
 	}
 	return nil
 }

@@ -36,8 +36,12 @@ func (s *Server) lookup(ctx context.Context, r *routing.Request, start time.Time
 	if span != nil {
 		endLookup(span, &out, s.config.Index.Complete(now))
 	}
-	s.metrics.latency.Observe(now.Sub(start).Seconds())
-	s.metrics.answered(out.Reason)
+	m := s.metrics
+	if r.Tenant == ReservedTenant {
+		m = s.metricsOf(ctx)
+	}
+	m.latency.Observe(now.Sub(start).Seconds())
+	m.answered(out.Reason)
 	return out, now
 }
 
@@ -45,7 +49,7 @@ func (s *Server) lookup(ctx context.Context, r *routing.Request, start time.Time
 // takes microseconds and is not interrupted: an answer that comes too late is
 // replaced. Only a tokenizer has to be told.
 func (s *Server) route(ctx context.Context, r *routing.Request) routing.Response {
-	if r.Tenant == ReservedTenant {
+	if r.Tenant == ReservedTenant && !s.probing(ctx) {
 		return noHint("the tenant " + ReservedTenant + " is reserved for probes")
 	}
 	timeout := s.router.Policy(r.Tenant).Timeout
@@ -114,17 +118,36 @@ func (s *Server) answer(ctx context.Context, req *pb.LookupRouteRequest) *pb.Loo
 	return out
 }
 
-// mayLookup decides on a question about a tenant.
+// mayLookup decides on a question about a tenant. One whose name is too long is nobody's,
+// which the answer says.
 func (s *Server) mayLookup(ctx context.Context, tenant string) error {
 	caller, err := callerFrom(ctx)
-	if err != nil {
+	if err != nil || len(tenant) > maxWordBytes {
 		return err
+	}
+	if caller == s.probes.caller {
+		return mayProbe(tenant)
 	}
 	now, last := s.config.Clock.Now(), caller.tenant(tenant)
 	if last.stands(now) {
 		s.metrics.knownTenants.Inc()
 		return nil
 	}
+	if last.given.IsZero() {
+		if err := s.untold.enter(ctx, addressOf(ctx), s.config.Clock, errTooManyTenants); err != nil {
+			return err
+		}
+		defer s.untold.leave()
+	}
+	return s.decideLookup(ctx, caller, tenant, last)
+}
+
+// errTooManyTenants refuses a question about a tenant without asking.
+var errTooManyTenants = status.Error(codes.PermissionDenied, "too many questions about tenants that were refused came from this address; it is asked again in a moment")
+
+// decideLookup asks whether a caller may ask about a tenant, about which last was said.
+func (s *Server) decideLookup(ctx context.Context, caller *caller, tenant string, last word) error {
+	now := s.config.Clock.Now()
 	s.metrics.askedTenants.Inc()
 	asking := ctx
 	if last.outlives(now) {
@@ -132,7 +155,7 @@ func (s *Server) mayLookup(ctx context.Context, tenant string) error {
 		asking, cancel = context.WithTimeout(ctx, patience)
 		defer cancel()
 	}
-	err = s.config.Authorizer.MayLookup(asking, caller.who, tenant)
+	err := s.config.Authorizer.MayLookup(asking, caller.who, tenant)
 	if err == nil {
 		caller.decide(tenant, newWord(now))
 		return nil
@@ -141,6 +164,7 @@ func (s *Server) mayLookup(ctx context.Context, tenant string) error {
 	switch {
 	case status.Code(err) == codes.PermissionDenied:
 		caller.forgetTenant(tenant)
+		s.untold.mistakes.note(addressOf(ctx), now)
 	case last.outlives(now) && ctx.Err() == nil:
 		last.until = now.Add(decisionTTL)
 		caller.decide(tenant, last)

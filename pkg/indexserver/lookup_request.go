@@ -58,6 +58,9 @@ func (q *question) read(in *pb.LookupRouteRequest, ignoreChains bool) {
 }
 
 func (q *question) readInput(in *pb.LookupRouteRequest, ignoreChains bool) error {
+	if len(in.GetTenantId()) > maxWordBytes {
+		return invalid("tenant_id", "%d bytes, at most %d are taken", len(in.GetTenantId()), maxWordBytes)
+	}
 	if in.GetPrefixTokenCount() < 0 {
 		return invalid("prefix_token_count", "%d is below 0", in.GetPrefixTokenCount())
 	}

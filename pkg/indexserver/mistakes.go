@@ -15,8 +15,8 @@ import (
 )
 
 const (
-	// mistakeBurst is how many wrong tokens an address may send at once, and
-	// mistakeEvery how often it may send one more. A sidecar whose token is wrong tries
+	// mistakeBurst is how many mistakes an address may make at once, wrong tokens or
+	// tenants that are not its own, and mistakeEvery how often it may make one more. A sidecar whose token is wrong tries
 	// every few seconds; a node has some dozens of them, behind its address when they
 	// use its network.
 	mistakeBurst = 64
@@ -25,9 +25,7 @@ const (
 	maxAddresses = 4096
 )
 
-const tooManyMistakes = "too many wrong tokens came from this address; it is asked again in a moment"
-
-// mistakes counts wrong tokens by the address that sent them, so that guessing costs
+// mistakes counts what was refused by the address that it came from, so that guessing costs
 // the cluster a bounded number of reviews and delays nobody elsewhere. The zero value
 // is usable.
 type mistakes struct {
@@ -37,14 +35,14 @@ type mistakes struct {
 	clean map[netip.Addr]time.Time
 }
 
-// forgives reports whether a token from an address is worth asking about.
+// forgives reports whether a question for an address is worth asking.
 func (m *mistakes) forgives(from netip.Addr, now time.Time) bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return m.clean[m.bucket(from)].Sub(now) <= (mistakeBurst-1)*mistakeEvery
 }
 
-// note counts a wrong token.
+// note counts what was refused.
 func (m *mistakes) note(from netip.Addr, now time.Time) {
 	m.mu.Lock()
 	defer m.mu.Unlock()

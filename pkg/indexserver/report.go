@@ -42,11 +42,6 @@ func (s *Server) Report(stream grpc.BidiStreamingServer[pb.ReportRequest, pb.Rep
 	if err != nil {
 		return err
 	}
-	if s.streams.Add(1) > int64(s.config.Limits.ReportStreams) {
-		s.streams.Add(-1)
-		return status.Errorf(codes.ResourceExhausted, "%d report streams are open already", s.config.Limits.ReportStreams)
-	}
-	defer s.streams.Add(-1)
 	idle := idleLeases * s.config.Index.Lease()
 	c := &conversation{
 		server: s, stream: stream, messages: receive(stream),
@@ -54,7 +49,7 @@ func (s *Server) Report(stream grpc.BidiStreamingServer[pb.ReportRequest, pb.Rep
 	}
 	defer c.timer.Stop()
 	err = c.run(stream.Context(), who)
-	s.metrics.ends.WithLabelValues(status.Code(err).String()).Inc()
+	s.metricsOf(stream.Context()).ends.WithLabelValues(status.Code(err).String()).Inc()
 	return err
 }
 
@@ -110,6 +105,8 @@ func (c *conversation) run(ctx context.Context, who Identity) error {
 		return err
 	}
 	defer c.server.close(sess)
+	// Also while the client does not read what it is sent, which this waits for.
+	defer context.AfterFunc(ctx, func() { c.server.config.Index.Close(sess.stream, c.server.config.Clock.Now()) })()
 	c.ended = sess.ended
 	c.keepWatch(ctx, sess)
 	log := c.server.config.Logger.WithValues("namespace", sess.holder.Namespace, "pod", sess.holder.Pod, "rank", sess.holder.Rank)

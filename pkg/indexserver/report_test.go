@@ -261,8 +261,25 @@ func TestClientThatEndsItsStreamIsSuspect(t *testing.T) {
 	s.AwaitState(t, index.Suspect)
 }
 
+// TestTooManyStreams opens more sessions than are taken. A stream that has not said
+// whose it is takes no place.
 func TestTooManyStreams(t *testing.T) {
 	s := indexservertest.Start(t, indexservertest.WithLimits(indexserver.Limits{ReportStreams: 1}))
-	seed(t, s, 11)
-	wantEnd(t, s.Report(t), codes.ResourceExhausted, "1 report streams")
+	s.Report(t)
+	first := seed(t, s, 11)
+	second := indexservertest.Hello()
+	second.Holder.Pod = "engine-1"
+	open := func() *indexservertest.Stream {
+		stream := s.Report(t)
+		stream.Send(&pb.ReportRequest{Message: &pb.ReportRequest_Hello{Hello: second}})
+		return stream
+	}
+	wantEnd(t, open(), codes.ResourceExhausted, "1 report streams")
+	first.Kill()
+	s.AwaitState(t, index.Suspect)
+	indexservertest.Await(t, "a place", func() bool {
+		stream := open()
+		stream.CloseSend()
+		return status.Code(stream.End()) != codes.ResourceExhausted
+	})
 }

@@ -85,7 +85,7 @@ func (s *Server) stillAllowed(ctx context.Context, w *watch, token string) error
 		}
 		return nil
 	}
-	if status.Code(err) == codes.Unauthenticated && status.Convert(err).Message() != tooManyMistakes {
+	if status.Code(err) == codes.Unauthenticated {
 		return status.Error(codes.Unauthenticated, expired)
 	}
 	return nil
@@ -93,7 +93,7 @@ func (s *Server) stillAllowed(ctx context.Context, w *watch, token string) error
 
 // mayContinue decides anew on a session, after its token was found good.
 func (s *Server) mayContinue(ctx context.Context, sess *session, who Identity) error {
-	permission, err := s.config.Authorizer.MayReport(ctx, who, &sess.hello)
+	permission, err := s.mayReport(ctx, who, &sess.hello)
 	if err != nil {
 		return refusal(err, codes.PermissionDenied)
 	}

@@ -39,14 +39,17 @@ type Server struct {
 	router  *routing.Router
 	// credentials remembers who was authenticated a moment ago.
 	credentials credentials
-	// mistakes counts wrong tokens.
-	mistakes mistakes
+	// unknown are tokens that nobody has found good before, untold the tenants that a
+	// caller has not asked about with success.
+	unknown, untold strangers
 	// questions are kept for their memory.
 	questions sync.Pool
 	// lookupStreams counts the open lookup streams.
 	lookupStreams atomic.Int64
-	// streams counts the open report streams.
+	// streams counts the sessions of report streams.
 	streams atomic.Int64
+	// probes is the server as the one who probes it.
+	probes *probes
 	// stopping is closed when streams have to end.
 	stopping chan struct{}
 	stopOnce sync.Once
@@ -65,9 +68,11 @@ func New(c Config) (*Server, error) {
 	}
 	s := &Server{
 		config: c, stopping: make(chan struct{}), sessions: map[string]map[index.Holder]*session{},
+		unknown: newStrangers(), untold: newStrangers(),
 		questions: sync.Pool{New: func() any { return new(question) }},
 	}
 	s.metrics, err = newMetrics(c.Registerer, s)
+	s.probes = newProbes(s)
 	router := routing.Config{Index: c.Index, Policies: c.Policies}
 	if c.Tokenizer != nil {
 		router.Tokenizer = newBoundedTokenizer(c.Tokenizer, &c.Limits, s.metrics)

@@ -26,6 +26,8 @@ type session struct {
 	messageBytes int
 	holder       index.Holder
 	stream       index.Stream
+	// counted is what the session adds to the server's streams.
+	counted int64
 	// hello is what the client said, permission what it was granted for that.
 	hello      index.Hello
 	permission Permission

@@ -48,6 +48,8 @@ type Instance struct {
 	Metrics *prometheus.Registry
 	// Server is the server itself.
 	Server *indexserver.Server
+	// Listening is the address as the listener has it.
+	Listening net.Addr
 	// Stop ends the server and waits for that; the test's end does so as well.
 	Stop func()
 
@@ -77,6 +79,17 @@ func WithLimits(l indexserver.Limits) Option {
 	return func(c *indexserver.Config) { c.Limits = l }
 }
 
+// WithIndex replaces the index.
+func WithIndex(x *index.Index) Option {
+	return func(c *indexserver.Config) { c.Index = x }
+}
+
+// WithTLS changes how the server shows itself. Clients trust the certificate that it
+// comes with.
+func WithTLS(change func(*tls.Config)) Option {
+	return func(c *indexserver.Config) { change(c.TLS) }
+}
+
 // Start runs an index server on a free loopback port, with TLS, one token, an
 // empty index that needs no warming up, and a clock that the test steps.
 func Start(t testing.TB, options ...Option) *Instance {
@@ -84,7 +97,7 @@ func Start(t testing.TB, options ...Option) *Instance {
 	at := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 	s := &Instance{
 		Token: "correct-horse", Clock: clocktesting.NewFakeClock(at), Metrics: prometheus.NewRegistry(),
-		Index: index.New(index.Options{WarmUp: -1}, at),
+		Index: index.New(index.Options{WarmUp: -1, HiddenTenant: indexserver.ReservedTenant}, at),
 	}
 	certificate, authority := selfSigned(t)
 	s.trust = x509.NewCertPool()
@@ -104,7 +117,7 @@ func Start(t testing.TB, options ...Option) *Instance {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s.Server = server
+	s.Server, s.Index = server, config.Index
 	s.serve(t)
 	return s
 }
@@ -116,7 +129,7 @@ func (s *Instance) serve(t testing.TB) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s.Address = listener.Addr().String()
+	s.Listening, s.Address = listener.Addr(), listener.Addr().String()
 	// Not the test's context, which ends before its cleanups run: calls of the
 	// test should find the server until then.
 	ctx, cancel := context.WithCancel(context.Background())

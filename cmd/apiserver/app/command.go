@@ -7,6 +7,7 @@ package app
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"os/signal"
@@ -19,6 +20,7 @@ import (
 	logsapi "k8s.io/component-base/logs/api/v1"
 	// Registers the JSON format of the log.
 	_ "k8s.io/component-base/logs/json/register"
+	"k8s.io/klog/v2"
 
 	"inferencecache.io/inference-cache/pkg/apiserver"
 	"inferencecache.io/inference-cache/pkg/apiserver/options"
@@ -82,6 +84,11 @@ func run(ctx context.Context, opts *options.Options) error {
 		return err
 	}
 	config, err := opts.Config(ctx)
+	if ctx.Err() != nil && errors.Is(err, context.Canceled) {
+		// It was waiting for the cluster, and was told that it need not any more.
+		klog.FromContext(ctx).Info("Stopped before there was anything to serve", "detail", err.Error())
+		return nil
+	}
 	if err != nil {
 		return err
 	}

@@ -36,7 +36,7 @@ type Facts struct {
 	// predicate: "must have a port". Empty when it is right or absent.
 	EndpointProblem string
 	// Endpoint is where a Managed store is reached, as host:port. Empty while its
-	// Service does not exist.
+	// Service was not seen.
 	Endpoint string
 	// ServerInstance is the baseline that Cascade returned last, once the engines
 	// were restarted where it said so.
@@ -103,7 +103,8 @@ type Index struct {
 // T2Loads are the second tier's tokens since the engines started. A hit that an
 // engine reports is a promise: it counts although the load fails afterwards.
 type T2Loads struct {
-	// Promised were found by lookups, Loaded arrived in an engine.
+	// Promised were found by lookups, Loaded arrived in an engine. Engines count a
+	// load late, so Promised is to be read some minutes before Loaded.
 	Promised, Loaded int64
 	// FailedRequests ended in error because a load failed.
 	FailedRequests int64

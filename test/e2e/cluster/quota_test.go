@@ -11,6 +11,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strconv"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -25,16 +28,16 @@ import (
 // backendCount is what a quota of CacheBackends is called.
 const backendCount = corev1.ResourceName("count/cachebackends.inferencecache.io")
 
-// limit makes a quota of one backend and waits until it is in force. The cluster
+// limit makes a quota of backends and waits until it is in force. The cluster
 // looks for new groups every half minute; a quota of what it does not know yet stays
 // without usage for minutes, so that it is made again.
-func (c clients) limit(t *testing.T, namespace string) {
+func (c clients) limit(t *testing.T, namespace, count string) {
 	t.Helper()
 	quotas := c.CoreV1().ResourceQuotas(namespace)
 	eventually(t, func() error {
 		_, err := quotas.Create(t.Context(), &corev1.ResourceQuota{
 			ObjectMeta: metav1.ObjectMeta{Name: "objects"},
-			Spec:       corev1.ResourceQuotaSpec{Hard: corev1.ResourceList{backendCount: resource.MustParse("1")}},
+			Spec:       corev1.ResourceQuotaSpec{Hard: corev1.ResourceList{backendCount: resource.MustParse(count)}},
 		}, createOptions)
 		if err != nil {
 			return err
@@ -67,7 +70,7 @@ func TestQuota(t *testing.T) {
 	clients := newClients(t)
 	namespace := clients.newNamespace(t)
 	backends := clients.ours.InferencecacheV1alpha1().CacheBackends(namespace)
-	clients.limit(t, namespace)
+	clients.limit(t, namespace, "1")
 	if _, err := backends.Create(t.Context(), newBackend("first"), createOptions); err != nil {
 		t.Fatal(err)
 	}
@@ -84,6 +87,39 @@ func TestQuota(t *testing.T) {
 	eventually(t, func() error { return clients.used(t.Context(), namespace, 0) })
 	t.Logf("the quota was replenished in %v", time.Since(started).Round(time.Millisecond))
 	if _, err := backends.Create(t.Context(), newBackend("second"), createOptions); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestQuotaHoldsInACrowd creates many more objects at once than the quota allows.
+func TestQuotaHoldsInACrowd(t *testing.T) {
+	t.Parallel()
+	const allowed, tried = 10, 50
+	clients := newClients(t)
+	namespace := clients.newNamespace(t)
+	backends := clients.ours.InferencecacheV1alpha1().CacheBackends(namespace)
+	clients.limit(t, namespace, strconv.Itoa(allowed))
+	var crowd sync.WaitGroup
+	var created atomic.Int64
+	for n := range tried {
+		crowd.Go(func() {
+			switch _, err := backends.Create(t.Context(), newBackend("b-"+strconv.Itoa(n)), createOptions); {
+			case err == nil:
+				created.Add(1)
+			case !apierrors.IsForbidden(err):
+				t.Errorf("got the error %v, want that the quota is exceeded", err)
+			}
+		})
+	}
+	crowd.Wait()
+	list, err := backends.List(t.Context(), metav1.ListOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if stored := len(list.Items); stored != allowed || created.Load() != allowed {
+		t.Errorf("%d objects are stored and %d creations succeeded, want %d", stored, created.Load(), allowed)
+	}
+	if err := clients.used(t.Context(), namespace, allowed); err != nil {
 		t.Error(err)
 	}
 }

@@ -32,6 +32,9 @@ type authority struct {
 	// trusted has signer, successor, and what signed before and is still valid, in
 	// the order in which they came.
 	trusted []*x509.Certificate
+	// written is when the cluster stored it, by the clock of the cluster; zero when
+	// that is not known.
+	written time.Time
 }
 
 // keyError says which key of a Secret is wrong.
@@ -125,13 +128,24 @@ func (a *authority) trust(cert *x509.Certificate) {
 	}
 }
 
-// spans returns the lives that decide looks at.
-func (a *authority) spans() (signer, successor span) {
-	signer = spanOf(a.signer.cert)
-	if a.successor != nil {
+// spans returns the lives that decide looks at. A certificate that is of no use yet
+// has none.
+func (a *authority) spans(now time.Time) (signer, successor span) {
+	if !a.premature(a.signer, now) {
+		signer = spanOf(a.signer.cert)
+	}
+	if a.successor != nil && !a.premature(a.successor, now) {
 		successor = spanOf(a.successor.cert)
 	}
 	return signer, successor
+}
+
+// premature reports whether a certificate was made by a clock that was ahead, so that
+// nobody can verify it for now. That it looks so to a clock that is behind does not
+// count: the cluster cannot have stored what was yet to be made.
+func (a *authority) premature(p *pair, now time.Time) bool {
+	begins := p.cert.NotBefore
+	return begins.After(now) && begins.After(a.written)
 }
 
 // advanced returns the authority as it has to be now, the steps that it took and
@@ -139,13 +153,13 @@ func (a *authority) spans() (signer, successor span) {
 // returned when nothing changes. known are certificates that this replica trusts
 // already: they stay trusted to their end, whatever happened to the Secret.
 func (a *authority) advanced(now time.Time, life time.Duration, known []*x509.Certificate, seen func(bundle []byte) bool) (*authority, []step, time.Time, error) {
-	next := &authority{signer: a.signer, successor: a.successor, trusted: slices.Clone(a.trusted)}
+	next := &authority{signer: a.signer, successor: a.successor, trusted: slices.Clone(a.trusted), written: a.written}
 	for _, cert := range known {
 		next.trust(cert)
 	}
 	var steps []step
 	for {
-		signer, successor := next.spans()
+		signer, successor := next.spans(now)
 		what, again := decide(signer, successor, now, a.successor != nil && seen(a.bundle()))
 		if what == stay {
 			next.trusted = slices.DeleteFunc(next.trusted, func(c *x509.Certificate) bool { return spanOf(c).over(now) })

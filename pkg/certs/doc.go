@@ -37,6 +37,10 @@ SPDX-License-Identifier: Apache-2.0
 // may list Secrets. Whoever publishes the bundle calls Refresh before, so that a
 // replica that is behind does not undo what another has published.
 //
+// Clocks are wrong at times. What was made by one that was ahead is replaced as soon as
+// that shows; a replica whose clock is behind, by what the cluster has written, changes
+// nothing.
+//
 // When the cluster does not answer, a Rotator goes on with the authority that it
 // knows, and still replaces its serving certificate in time.
 package certs

@@ -162,14 +162,21 @@ func (r *Rotator) renewed(a *authority, now time.Time) (*leaf, error) {
 	r.mu.Lock()
 	current := r.leaf
 	r.mu.Unlock()
-	if current != nil && current.issuer.Equal(a.signer.cert) {
+	// One from before the clock was set back is of no use if that was right.
+	valid := current != nil && !current.cert.NotBefore.After(now)
+	if valid && current.issuer.Equal(a.signer.cert) {
 		// The end of an authority that has no successor yet cannot be put off.
 		longer := leafEnd(a.signer, now, r.config.Lifetimes.Leaf).After(current.cert.NotAfter)
 		if now.Before(current.renewal) || !longer {
 			return current, nil
 		}
 	}
-	made, err := newLeaf(a.signer, r.config.Names, now, r.config.Lifetimes.Leaf)
+	life := r.config.Lifetimes.Leaf
+	if current != nil && !valid {
+		// Which of the two times is right is not known here: it serves both.
+		life = max(life, current.cert.NotAfter.Sub(now))
+	}
+	made, err := newLeaf(a.signer, r.config.Names, now, life)
 	if err != nil {
 		return current, fmt.Errorf("make serving certificate: %w", err)
 	}

@@ -76,6 +76,7 @@ func (s *store) try(ctx context.Context, now time.Time, known *authority, seen f
 	if err != nil {
 		return nil, nil, time.Time{}, &SecretError{s.namespace, s.name, err}
 	}
+	stored.written = writtenAt(secret)
 	var trusted []*x509.Certificate
 	if known != nil {
 		trusted = known.trusted
@@ -98,7 +99,7 @@ func (s *store) try(ctx context.Context, now time.Time, known *authority, seen f
 // its time has come.
 func (s *store) create(ctx context.Context, now time.Time, known *authority) (*authority, []step, time.Time, error) {
 	made, what := &authority{}, replace
-	if known != nil && !spanOf(known.signer.cert).over(now) {
+	if known != nil && !spanOf(known.signer.cert).over(now) && !known.premature(known.signer, now) {
 		made.signer, what = known.signer, prepare
 		for _, cert := range known.trusted {
 			made.trust(cert)
@@ -116,7 +117,18 @@ func (s *store) create(ctx context.Context, now time.Time, known *authority) (*a
 	if _, err := s.secrets.Create(ctx, secret, metav1.CreateOptions{}); err != nil {
 		return nil, nil, time.Time{}, fmt.Errorf("create Secret %s/%s: %w", s.namespace, s.name, err)
 	}
-	signer, successor := made.spans()
+	signer, successor := made.spans(now)
 	_, again := decide(signer, successor, now, false)
 	return made, []step{what}, again, nil
+}
+
+// writtenAt returns when the cluster stored a Secret last.
+func writtenAt(secret *corev1.Secret) time.Time {
+	last := secret.CreationTimestamp.Time
+	for _, field := range secret.ManagedFields {
+		if field.Time != nil && field.Time.After(last) {
+			last = field.Time.Time
+		}
+	}
+	return last
 }

@@ -44,8 +44,9 @@ type Reviewer = typedauthorizationv1.SelfSubjectAccessReviewInterface
 // It says once, in one line, what is missing, and is the readiness check that
 // fails with the same text: without its rights a server hangs in writes, and the
 // library's own checks do not say why. It looks again until nothing is missing, so
-// granting a right is all that is needed, and is content from then on: a server
-// that has started is never made unready by a cluster that does not answer.
+// granting a right is all that is needed, and is content from then on. Once nothing
+// is missing that readiness needs, it stays ready, whatever is taken away later: an API
+// that goes away blocks the deletion of every namespace of the cluster.
 //
 // Its methods may be called concurrently, but only one of WaitToStart and Run at
 // a time.
@@ -57,6 +58,8 @@ type RightsCheck struct {
 	mu sync.Mutex
 	// err is what the readiness check answers.
 	err error
+	// passed says that err stays nil.
+	passed bool
 	// done says that there is nothing left to look for.
 	done bool
 	// said is the description that was logged last.
@@ -167,12 +170,13 @@ func (c *RightsCheck) judge(logger klog.Logger, missing []Right) {
 	text := describeMissing(missing, c.whole(missing))
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	c.passed = c.passed || !slices.ContainsFunc(missing, func(r Right) bool { return r.Without > Degraded })
 	c.err = nil
-	if slices.ContainsFunc(missing, func(r Right) bool { return r.Without > Degraded }) {
+	if !c.passed {
 		c.err = errors.New(text)
 	}
 	if text != c.said {
-		logger.Error(nil, "Rights in the cluster are missing", "detail", text)
+		logger.Error(nil, "Rights in the cluster are missing", "detail", text, "ready", c.passed)
 		c.said = text
 	}
 }
@@ -188,7 +192,7 @@ func (c *RightsCheck) whole(missing []Right) []Right {
 func (c *RightsCheck) settle() bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.done, c.err = true, nil
+	c.done, c.passed, c.err = true, true, nil
 	return c.said != ""
 }
 

@@ -10,6 +10,7 @@ import (
 	"errors"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -142,6 +143,33 @@ func TestRightsHeal(t *testing.T) {
 	if round != len(answers) {
 		t.Error("asked again after all was granted")
 	}
+}
+
+// TestRightsAreTakenAway takes a right from a server that is ready and still misses a
+// lesser one, so that it goes on looking.
+func TestRightsAreTakenAway(t *testing.T) {
+	hard := Right{Verbs: []string{"list"}, Resource: "pods", Asker: AskerServer, Without: Unready}
+	soft := Right{Verbs: []string{"patch"}, Resource: "things", Asker: AskerServer, Without: Degraded}
+	var taken atomic.Bool
+	c := testingclock.NewFakeClock(time.Unix(0, 0))
+	check := checkOf([]Right{hard, soft}, c, func(a *authorizationv1.ResourceAttributes) (bool, error) {
+		return a.Resource == hard.Resource && !taken.Load(), nil
+	})
+	ctx, cancel := context.WithCancel(t.Context())
+	done := make(chan struct{})
+	go func() { defer close(done); check.Run(ctx) }()
+	for _, state := range []bool{false, true} {
+		taken.Store(state)
+		c.Step(2 * lastRightsDelay)
+		if !waitsOrEnds(t, c, done) {
+			t.Fatal("it has ended")
+		}
+		if err := check.Check(nil); err != nil {
+			t.Errorf("with the right taken away %t: %v", state, err)
+		}
+	}
+	cancel()
+	<-done
 }
 
 // TestClusterRights holds that the table is complete in itself and that the line

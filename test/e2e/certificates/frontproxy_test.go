@@ -18,19 +18,21 @@ import (
 	"fmt"
 	"math/big"
 	"net/http"
+	"strings"
 	"testing"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/util/retry"
 
 	"inferencecache.io/inference-cache/test/programs"
 )
 
 // TestFrontProxyAuthorityIsReplaced adds an authority to those that the cluster
 // publishes for its front proxy, as somebody does who replaces it. A proxy with a
-// certificate of the new one is believed soon and without a restart, and nobody
-// believes it before.
+// certificate of the new one is believed soon and without a restart, nobody believes
+// it before, and nobody any more when the authority is taken away.
 func TestFrontProxyAuthorityIsReplaced(t *testing.T) {
 	authority, proxy := newProxy(t)
 	ask := func(want int) error {
@@ -55,16 +57,33 @@ func TestFrontProxyAuthorityIsReplaced(t *testing.T) {
 		t.Fatal(err)
 	}
 	maps := client.CoreV1().ConfigMaps("kube-system")
-	config, err := maps.Get(t.Context(), "extension-apiserver-authentication", metav1.GetOptions{})
-	if err != nil {
-		t.Fatal(err)
+	const key = "requestheader-client-ca-file"
+	publish := func(change func(published string) string) {
+		t.Helper()
+		err := retry.RetryOnConflict(retry.DefaultRetry, func() error {
+			config, err := maps.Get(t.Context(), "extension-apiserver-authentication", metav1.GetOptions{})
+			if err != nil {
+				return err
+			}
+			config.Data[key] = change(config.Data[key])
+			_, err = maps.Update(t.Context(), config, metav1.UpdateOptions{})
+			return err
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
 	}
-	config.Data["requestheader-client-ca-file"] += string(authority)
-	if _, err := maps.Update(t.Context(), config, metav1.UpdateOptions{}); err != nil {
-		t.Fatal(err)
-	}
-	if err := programs.Poll(t.Context(), func() error { return ask(http.StatusOK) }); err != nil {
-		t.Fatal(err)
+	for _, step := range []struct {
+		change func(published string) string
+		status int
+	}{
+		{change: func(published string) string { return published + string(authority) }, status: http.StatusOK},
+		{change: func(published string) string { return strings.ReplaceAll(published, string(authority), "") }, status: http.StatusForbidden},
+	} {
+		publish(step.change)
+		if err := programs.Poll(t.Context(), func() error { return ask(step.status) }); err != nil {
+			t.Fatal(err)
+		}
 	}
 }
 

@@ -85,6 +85,12 @@ func TestRollingRestart(t *testing.T) {
 	}
 	l.end()
 	l.verify(t)
+	// What was reported while a replica was away is known to both by now or soon.
+	for _, e := range engines {
+		if err := e.awaitReported(ctx, 0, 1); err != nil {
+			t.Error(err)
+		}
+	}
 	if err := environment.Installation.Await(ctx); err != nil {
 		t.Error(err)
 	}

@@ -51,7 +51,7 @@ func newLive(ctx context.Context, extra *ExtraConfig, generic *genericapiserver.
 	kinds := informers.Inferencecache().V1alpha1()
 	l := &live{informers: informers, rechecks: newRechecks()}
 
-	idx := index.New(index.Options{Secret: rand.Uint64(), Memory: extra.IndexMemory}, extra.Clock.Now())
+	idx := index.New(index.Options{Secret: rand.Uint64(), Memory: extra.IndexMemory, HiddenTenant: indexserver.ReservedTenant}, extra.Clock.Now())
 	var namespaces coreinformers.NamespaceInformer
 	if extra.Callers != nil {
 		namespaces = extra.Callers.Namespaces
@@ -85,10 +85,15 @@ func newLive(ctx context.Context, extra *ExtraConfig, generic *genericapiserver.
 	if l.grpc, err = indexserver.New(config); err != nil {
 		return nil, fmt.Errorf("make index server: %w", err)
 	}
+	port, err := l.grpc.Prober(extra.GRPCListener.Addr())
+	if err != nil {
+		return nil, err
+	}
 	routes.Router = l.grpc
 	l.data = registry.LiveData{
 		Observer:  livedata.Observer{Source: source},
 		Snapshots: livedata.SnapshotLister{Source: source},
+		Prober:    livedata.Prober{Source: source, Port: port},
 		Index:     livedata.NewIndexReader(source, backendUID(kinds.CacheBackends().Lister())),
 		Routes:    routes,
 	}

@@ -58,7 +58,15 @@ SPDX-License-Identifier: Apache-2.0
 // A lookup never fails but for its token: malformed input is an answer with
 // reason NO_HINT that says what is wrong. (Only what exceeds Limits.LookupBytes
 // the transport refuses before anybody has read it.) The tenant ReservedTenant is for
-// probes; nobody reports for it and every lookup in it answers NO_HINT.
+// probes: whoever else reports for it is refused, and asks in it for a NO_HINT.
+//
+// # Probes
+//
+// A Prober connects to the server's port like everybody else, reports one block, finds
+// it, and takes it away. It shows its own token, which no Authenticator knows and which
+// is good for ReservedTenant only, and speaks to nobody but who shows the server's
+// certificate. What it does is in no list, no total and no metric. At most
+// Limits.Probes run at a time.
 //
 // # Health
 //

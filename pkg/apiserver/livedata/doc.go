@@ -13,11 +13,15 @@ SPDX-License-Identifier: Apache-2.0
 //	snapshot.go      cachebackends/snapshot
 //	cacheindex.go    cacheindices
 //	route.go         routelookups
+//	probe.go         cachebackends/probe
 //
 // Every answer names the replica that gave it (observedBy), when (asOf), and
 // whether the index had the state of everybody it expects (complete). Lists are
 // in the order of the index, so replicas in equal state give equal answers but
 // for those fields. A counter that no engine reported is absent, never zero.
+//
+// A probe is the only one that writes: what it reports is seen by itself alone, and gone
+// with its answer.
 //
 // Reading costs what it returns: the number of engine ranks, or the items of a
 // page, never the number of blocks that the index holds.

@@ -11,9 +11,11 @@ SPDX-License-Identifier: Apache-2.0
 // shows and changes the number of replicas as an autoscaling/v1 Scale, and
 // table.go says what kubectl prints.
 //
-// The subresources observation and snapshot are virtual. They read the
+// The subresources observation, snapshot and probe are virtual. They read the
 // CacheBackend first, so that an unknown name is a 404 and the identity in the
-// answer is that of the object, and then ask an Observer or a SnapshotLister.
+// answer is that of the object, and then ask an Observer, a SnapshotLister or a
+// Prober. A probe is created to be answered and kept nowhere, so a dry-run is answered
+// like any other request.
 // This package declares those interfaces and knows nothing of what is behind
 // them.
 package cachebackend

@@ -24,6 +24,16 @@ type Observer interface {
 		options *inferencecache.CacheBackendObservationOptions) (*inferencecache.CacheBackendObservation, error)
 }
 
+// Prober answers the subresource probe. It is called concurrently.
+type Prober interface {
+	// Probe drives a block through the server, in by the path of the engines and out
+	// by that of the routers, and returns what came of it. A fault of the server is
+	// part of the answer. What is probed is the same for all backends; the name is for
+	// logs. API errors keep their meaning for clients, such as that of too many probes
+	// at a time.
+	Probe(ctx context.Context, backend types.NamespacedName) (inferencecache.CacheBackendProbeStatus, error)
+}
+
 // SnapshotLister answers the subresource snapshot. It is called concurrently.
 type SnapshotLister interface {
 	// ListSnapshot returns one page of the chains that the engines of the

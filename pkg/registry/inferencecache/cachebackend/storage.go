@@ -32,12 +32,14 @@ type Storage struct {
 	Observation *ObservationREST
 	// Snapshot is the virtual subresource snapshot.
 	Snapshot *SnapshotREST
+	// Probe is the virtual subresource probe.
+	Probe *ProbeREST
 }
 
 // NewStorage returns the storage of cachebackends. adapters say what a
 // CacheBackend may ask for.
 func NewStorage(scheme runtime.ObjectTyper, optsGetter generic.RESTOptionsGetter, clock clock.PassiveClock,
-	adapters validation.Adapters, observer Observer, snapshots SnapshotLister) (*Storage, error) {
+	adapters validation.Adapters, observer Observer, snapshots SnapshotLister, prober Prober) (*Storage, error) {
 	strategy := newStrategy(scheme, adapters)
 	main, err := stored.New(stored.Kind{
 		Resource:    inferencecache.Resource("cachebackends"),
@@ -59,6 +61,7 @@ func NewStorage(scheme runtime.ObjectTyper, optsGetter generic.RESTOptionsGetter
 		Scale:        newScaleREST(main, strategy, clock),
 		Observation:  &ObservationREST{parent: parent, observer: observer, TableConvertor: newObservationTable(clock)},
 		Snapshot:     &SnapshotREST{parent: parent, snapshots: snapshots, TableConvertor: newSnapshotTable(clock)},
+		Probe:        &ProbeREST{parent: parent, prober: prober, TableConvertor: newProbeTable(clock)},
 	}, nil
 }
 

@@ -18,6 +18,8 @@ type LiveData struct {
 	Observer cachebackend.Observer
 	// Snapshots answers cachebackends/snapshot.
 	Snapshots cachebackend.SnapshotLister
+	// Prober answers cachebackends/probe.
+	Prober cachebackend.Prober
 	// Index answers cacheindices.
 	Index cacheindex.Reader
 	// Routes answers routelookups.

@@ -33,11 +33,11 @@ func NewStorage(scheme *runtime.Scheme, optsGetter generic.RESTOptionsGetter, ad
 	if adapters == nil {
 		return nil, fmt.Errorf("building the storage of v1alpha1: the declarations of the adapters are missing")
 	}
-	if live.Observer == nil || live.Snapshots == nil || live.Index == nil || live.Routes == nil {
+	if live.Observer == nil || live.Snapshots == nil || live.Prober == nil || live.Index == nil || live.Routes == nil {
 		return nil, fmt.Errorf("building the storage of v1alpha1: a source of live data is missing")
 	}
 	clock := clock.RealClock{}
-	backends, err := cachebackend.NewStorage(scheme, optsGetter, clock, adapters, live.Observer, live.Snapshots)
+	backends, err := cachebackend.NewStorage(scheme, optsGetter, clock, adapters, live.Observer, live.Snapshots, live.Prober)
 	if err != nil {
 		return nil, err
 	}
@@ -61,6 +61,7 @@ func NewStorage(scheme *runtime.Scheme, optsGetter generic.RESTOptionsGetter, ad
 		"cachebackends/scale":       backends.Scale,
 		"cachebackends/observation": backends.Observation,
 		"cachebackends/snapshot":    backends.Snapshot,
+		"cachebackends/probe":       backends.Probe,
 		"cachepolicies":             policies.CachePolicy,
 		"cachepolicies/status":      policies.Status,
 		"cachetenants":              tenants.CacheTenant,

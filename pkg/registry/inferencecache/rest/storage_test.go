@@ -29,6 +29,10 @@ func (fakeLive) ListSnapshot(context.Context, types.NamespacedName, types.UID,
 	return &inferencecache.CacheBackendSnapshot{}, nil
 }
 
+func (fakeLive) Probe(context.Context, types.NamespacedName) (inferencecache.CacheBackendProbeStatus, error) {
+	return inferencecache.CacheBackendProbeStatus{}, nil
+}
+
 func (fakeLive) Get(context.Context) (*inferencecache.CacheIndex, uint64, error) {
 	return &inferencecache.CacheIndex{}, 0, nil
 }
@@ -44,7 +48,7 @@ func (noAdapters) Engines() []validation.Engine { return nil }
 func (noAdapters) Stores() []validation.Store   { return nil }
 
 func TestNewStorageNeedsAdapters(t *testing.T) {
-	live := LiveData{Observer: fakeLive{}, Snapshots: fakeLive{}, Index: fakeLive{}, Routes: fakeLive{}}
+	live := LiveData{Observer: fakeLive{}, Snapshots: fakeLive{}, Prober: fakeLive{}, Index: fakeLive{}, Routes: fakeLive{}}
 	if _, err := NewStorage(runtime.NewScheme(), nil, nil, live, nil); err == nil {
 		t.Error("storage was made that would panic on its first write")
 	}
@@ -54,12 +58,13 @@ func TestNewStorageNeedsAllLiveData(t *testing.T) {
 	tests := map[string]func(*LiveData){
 		"observer":  func(l *LiveData) { l.Observer = nil },
 		"snapshots": func(l *LiveData) { l.Snapshots = nil },
+		"prober":    func(l *LiveData) { l.Prober = nil },
 		"index":     func(l *LiveData) { l.Index = nil },
 		"routes":    func(l *LiveData) { l.Routes = nil },
 	}
 	for name, remove := range tests {
 		t.Run(name, func(t *testing.T) {
-			live := LiveData{Observer: fakeLive{}, Snapshots: fakeLive{}, Index: fakeLive{}, Routes: fakeLive{}}
+			live := LiveData{Observer: fakeLive{}, Snapshots: fakeLive{}, Prober: fakeLive{}, Index: fakeLive{}, Routes: fakeLive{}}
 			remove(&live)
 			if _, err := NewStorage(runtime.NewScheme(), nil, noAdapters{}, live, nil); err == nil {
 				t.Error("storage was made that would panic on its first read")

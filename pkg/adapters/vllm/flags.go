@@ -38,10 +38,11 @@ type Flags struct {
 
 // form is how a value came to be.
 type form struct {
-	// at is the place of the value among the arguments. When joined is not empty that
-	// argument holds flag and value, and joined is all before the value.
-	at     int
-	joined string
+	// at is the place of the value among the arguments.
+	at int
+	// before is what that argument holds in front of the value; of a value that was
+	// given member by member, what stands in front of the key.
+	before string
 	// dotted says that the value was given member by member.
 	dotted bool
 }
@@ -125,7 +126,7 @@ func ParseFlags(args []string) (Flags, error) {
 		if f == nil {
 			continue
 		}
-		if err := p.setGroup(f, g.root); err != nil {
+		if err := p.setGroup(f, g); err != nil {
 			return Flags{}, err
 		}
 	}
@@ -177,7 +178,7 @@ func (p *parser) argument(i int) (int, error) {
 	case f.kind == takesNothing:
 		return i + 1, f.set(p, "", form{at: i})
 	case joined:
-		return i + 1, f.set(p, value, form{at: i, joined: token[:len(token)-len(value)]})
+		return i + 1, f.set(p, value, form{at: i, before: token[:len(token)-len(value)]})
 	case i+1 == len(p.args) || isFlag(p.args[i+1]):
 		return 0, fmt.Errorf("--%s expects a value", f.name)
 	}
@@ -240,12 +241,12 @@ func insert(into map[string]any, path []string, value any) {
 }
 
 // setGroup sets a flag that was given member by member.
-func (p *parser) setGroup(f *flag, root map[string]any) (err error) {
+func (p *parser) setGroup(f *flag, g *group) (err error) {
 	switch f.name {
 	case "kv-transfer-config":
-		p.flags.Transfer, err = newTransferConfig(root, form{dotted: true})
+		p.flags.Transfer, err = newTransferConfig(g.root, form{dotted: true, before: "--" + g.name + "."})
 	case "kv-events-config":
-		p.flags.Events, err = newEventsConfig(root)
+		p.flags.Events, err = newEventsConfig(g.root)
 	}
 	if err != nil {
 		return fmt.Errorf("--%s: %w", f.name, err)

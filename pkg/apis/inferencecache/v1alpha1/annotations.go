@@ -25,6 +25,10 @@ const (
 	// AnnotationKernelCheck on a CacheBackend is the mode of the kernel check:
 	// auto, report-only, strict or off.
 	AnnotationKernelCheck = "inferencecache.io/lmcache-kernel-check"
+	// AnnotationKVLoadFailurePolicy set to "omit" on a CacheBackend leaves
+	// kv_load_failure_policy out of what vLLM is given: releases before 0.22 do not
+	// know it and do not start with it.
+	AnnotationKVLoadFailurePolicy = "inferencecache.io/kv-load-failure-policy"
 	// AnnotationCacheServerRestartTrigger on an engine's Pod template restarts the
 	// engine after its store was replaced.
 	AnnotationCacheServerRestartTrigger = "inferencecache.io/cache-server-restart-trigger"
@@ -35,6 +39,10 @@ const (
 // InjectSkippedByAnnotation is the value of AnnotationInjectSkipped on a Pod that
 // AnnotationSkipInject opted out.
 const InjectSkippedByAnnotation = "skip-inject-annotation"
+
+// KVLoadFailurePolicyOmit is the value of AnnotationKVLoadFailurePolicy that has an
+// effect.
+const KVLoadFailurePolicyOmit = "omit"
 
 // Values of AnnotationKernelCheck. An empty value means KernelCheckAuto.
 const (

@@ -25,7 +25,7 @@ func folders(t *testing.T) []string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	paths, err := filepath.Glob(filepath.Join(root, "*", "*"))
+	paths, err := Folders()
 	if err != nil {
 		t.Fatal(err)
 	}

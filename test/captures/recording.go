@@ -191,6 +191,27 @@ func (r *Recording) FramesBefore(i int) int {
 	return n
 }
 
+// Folders returns the folder of every recorded engine, absolute and in order. The
+// recordings of stores beside them are files of [LoadExchanges].
+func Folders() ([]string, error) {
+	root, err := Root()
+	if err != nil {
+		return nil, err
+	}
+	var dirs []string
+	for _, engine := range []string{"sglang", "vllm"} {
+		versions, err := filepath.Glob(filepath.Join(root, engine, "*"))
+		if err != nil {
+			return nil, err
+		}
+		if len(versions) == 0 {
+			return nil, fmt.Errorf("no recordings of %s in %s", engine, root)
+		}
+		dirs = append(dirs, versions...)
+	}
+	return dirs, nil
+}
+
 // Root returns the folder of the recordings, found from the working directory
 // upwards through the folder of go.mod.
 func Root() (string, error) {

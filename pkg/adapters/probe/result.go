@@ -44,15 +44,19 @@ type Target struct {
 	Address string
 	// Password is what engines log in with; empty for a store without one.
 	Password string
-	// KeyPrefix begins every key that the probe writes. It tells the keys of one
-	// backend from those of engines and of other backends, and consists of letters,
-	// digits, points, dashes and slashes.
+	// KeyPrefix begins every key that the probe writes, see Prefix.
 	KeyPrefix string
 	// Nonce is different for each probe: letters and digits. A store that answers with
 	// what an earlier probe left is found out by it.
 	Nonce string
 	// Dial opens connections. Nil stands for a net.Dialer of no particular kind.
 	Dial func(ctx context.Context, network, address string) (net.Conn, error)
+}
+
+// Prefix returns the prefix of the keys that probes of a backend write. It tells
+// them from those of engines and of other backends.
+func Prefix(namespace, name string) string {
+	return "inferencecache.io/probe/" + namespace + "/" + name
 }
 
 // Passed is the result of a store that works.

@@ -17,6 +17,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/fields"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/client-go/dynamic/dynamicinformer"
 	"k8s.io/client-go/tools/cache"
@@ -40,6 +41,11 @@ const (
 // errBundleOwned says that somebody else manages what we have to publish.
 var errBundleOwned = errors.New("the bundle of the APIService is managed by somebody else")
 
+// errBundleUndone says that what was published did not stay. It is published again,
+// but whoever undoes it at once must not make us write all the time.
+var errBundleUndone = errors.New("somebody took what this server had published out of the APIService; " +
+	"leave spec.caBundle and metadata.ownerReferences out of what writes it")
+
 // publisher keeps the bundle of our authority where those who verify us look for
 // it: in our APIService, for the cluster, and in a ConfigMap, for clients of the
 // gRPC port. It creates no APIService and touches none that points elsewhere.
@@ -56,8 +62,16 @@ type publisher struct {
 	bundle  func() []byte
 	refresh func(context.Context) error
 
+	// wrote is what was written last, and into what.
+	wrote published
 	// said is what was logged last.
 	said string
+}
+
+// published is what was written into an APIService.
+type published struct {
+	service, owner types.UID
+	bundle         string
 }
 
 func newPublisher(clients registrationClients, self serviceRef, c clock.Clock, metrics *registrationMetrics) (*publisher, error) {
@@ -168,7 +182,8 @@ func (p *publisher) publishService(ctx context.Context) error {
 	if owner != nil && apierrors.IsForbidden(err) {
 		// Some clusters let only who may delete an object say who owns it. The owner is
 		// a safety net, the bundle is not.
-		err = p.apply(ctx, current, bundle, nil)
+		owner = nil
+		err = p.apply(ctx, current, bundle, owner)
 	}
 	if managers := conflicting(err); managers != "" {
 		return fmt.Errorf("%w: %s; leave spec.caBundle out of what that applies, or give this server the certificates that it is for (--tls-cert-file)", errBundleOwned, managers)
@@ -181,6 +196,15 @@ func (p *publisher) publishService(ctx context.Context) error {
 		return fmt.Errorf("publish in APIService %s: %w", apiServiceName(), err)
 	}
 	klog.FromContext(ctx).V(2).Info("Published the bundle of the certificate authority", "apiservice", apiServiceName())
+	// The version that was written was the latest, so what was written before was seen.
+	before := p.wrote
+	p.wrote = published{service: current.GetUID(), bundle: string(bundle)}
+	if owner != nil {
+		p.wrote.owner = owner.UID
+	}
+	if p.wrote == before && !holds(current, bundle, owner) {
+		return errBundleUndone
+	}
 	return nil
 }
 

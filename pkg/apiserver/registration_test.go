@@ -289,6 +289,31 @@ func TestPublish(t *testing.T) {
 	}
 }
 
+// TestPublishAgainstSomebody lets somebody take the bundle out of the APIService as
+// soon as it is there. It is put back, and more and more seldom.
+func TestPublishAgainstSomebody(t *testing.T) {
+	kube := &cluster{}
+	manifest := apiService(apiserver.DefaultNamespace, apiserver.DefaultServiceName)
+	kube.objects.put(t, "apiservices", manifest)
+	r := register(t, kube, &month)
+	r.soon(t, 0, func() error { return r.inService(t) })
+	undo := func() {
+		kube.objects.put(t, "apiservices", manifest)
+		r.soon(t, time.Second, func() error { return r.inService(t) })
+	}
+	undo()
+	r.problemIs(t, "bundle")
+	start := r.clock.Now()
+	const times = 10
+	for range times {
+		undo()
+	}
+	if spent := r.clock.Since(start); spent < times*10*time.Second {
+		t.Errorf("it was put back %d times within %s", times, spent)
+	}
+	r.problemIs(t, "")
+}
+
 // TestPublishInForeignService holds that an APIService of others is left alone,
 // whenever it turns up.
 func TestPublishInForeignService(t *testing.T) {

@@ -78,7 +78,7 @@ var borders = []borderRow{
 	{tree: "pkg/webhook", ours: managed, never: servers},
 	{tree: "pkg/gateway", ours: managed, never: servers},
 	{tree: "cmd/apiserver", ours: []string{"pkg/apiserver", "pkg/version"}, tests: []string{"pkg/apis", "pkg/generated"}, never: []string{"sigs.k8s.io/controller-runtime"}},
-	{tree: "cmd/manager", ours: []string{"pkg/controller", "pkg/webhook", "pkg/gateway", "pkg/certs", "pkg/apis", "pkg/generated", "pkg/adapters"}, never: servers},
+	{tree: "cmd/manager", ours: []string{"pkg/controller", "pkg/webhook", "pkg/gateway", "pkg/certs", "pkg/apis", "pkg/generated", "pkg/adapters", "pkg/version"}, never: servers},
 	{tree: "cmd/kvevent-subscriber", ours: []string{"pkg/subscriber", "pkg/version"}, never: append([]string{"k8s.io/apiserver"}, servers...)},
 	{tree: "cmd/kubectl-inferencecache", ours: []string{"pkg/apis", "pkg/generated", "pkg/client/routing", "pkg/fingerprint"}, never: servers},
 }

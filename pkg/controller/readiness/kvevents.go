@@ -71,7 +71,7 @@ func (j *judgement) silence() string {
 	case engines != nil && engines.Matched == 0:
 		return "no Pod matches spec.engineSelector; correct it, or start an engine"
 	case engines != nil && engines.Wired == 0 && len(engines.LeftUnwired) > 0:
-		return "no matched Pod could be wired: " + notes(engines.LeftUnwired)
+		return "no matched Pod could be wired; correct what stands in the way and restart the engines: " + notes(engines.LeftUnwired)
 	case engines != nil && engines.Wired == 0:
 		return "no matched Pod is wired, since all are older than the backend; restart the engines"
 	case !j.indexKnowsAll():

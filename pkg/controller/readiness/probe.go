@@ -16,12 +16,19 @@ import (
 // maxProbeMessage bounds what a stage may say, in characters.
 const maxProbeMessage = 512
 
-// probeReason is the reason of a stage that failed.
-var probeReason = map[StageName]string{
-	StageIngest:  v1alpha1.ReasonProbeIngestFailed,
-	StageRouting: v1alpha1.ReasonProbeRoutingFailed,
-	StageT2:      v1alpha1.ReasonProbeT2Failed,
-}
+// probeReason is the reason of a stage that failed, probeAdvice what to do then.
+var (
+	probeReason = map[StageName]string{
+		StageIngest:  v1alpha1.ReasonProbeIngestFailed,
+		StageRouting: v1alpha1.ReasonProbeRoutingFailed,
+		StageT2:      v1alpha1.ReasonProbeT2Failed,
+	}
+	probeAdvice = map[StageName]string{
+		StageIngest:  "Events do not reach the index; look at the API server's log",
+		StageRouting: "Lookups do not find what is in the index; look at the API server's log",
+		StageT2:      "The store does not keep what it is given; look at its Pods and their log",
+	}
+)
 
 // probeGate is the third gate: a request went all the way. It never touches
 // condition Degraded, which is about the store's Pods and its engines' events.
@@ -53,7 +60,8 @@ func (j *judgement) probeGate(s standing) standing {
 func (j *judgement) judgeProbe() {
 	const probe = v1alpha1.ConditionFunctionalProbeOK
 	if failed := j.stage(StageFailed); failed != nil {
-		j.conditions.set(probe, metav1.ConditionFalse, probeReason[failed.Name], stageMessage(failed))
+		j.conditions.set(probe, metav1.ConditionFalse, probeReason[failed.Name],
+			probeAdvice[failed.Name]+". "+stageMessage(failed))
 		return
 	}
 	problem := ""

@@ -210,7 +210,7 @@ func TestRollout(t *testing.T) {
 		strconv.Itoa(int(*deployment.Spec.Replicas)), update.MaxSurge.String(), update.MaxUnavailable.String(),
 		strconv.Itoa(int(deployment.Spec.MinReadySeconds)),
 	}
-	if diff := cmp.Diff([]string{"2", "1", "0", "10"}, got); diff != "" {
+	if diff := cmp.Diff([]string{"2", "1", "0", "45"}, got); diff != "" {
 		t.Errorf("wrong replicas, surge, unavailable and seconds to be ready (-want +got):\n%s", diff)
 	}
 }

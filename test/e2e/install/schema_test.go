@@ -56,7 +56,7 @@ func certManager(t *testing.T) string {
 }
 
 // TestTwoReplicas holds that the Pods of the overlay for two replicas are admitted
-// and that scripts know it. Nothing runs in them.
+// and that scripts know it. Nothing runs in them, so nobody waits for engines.
 func TestTwoReplicas(t *testing.T) {
 	dir, err := filepath.EvalSymlinks(t.TempDir())
 	if err != nil {
@@ -68,6 +68,9 @@ patches:
 - target: {kind: ConfigMap}
   patch: |
     - {op: replace, path: /data/servers, value: "https://127.0.0.1:2379"}
+- target: {kind: Deployment}
+  patch: |
+    - {op: replace, path: /spec/minReadySeconds, value: 0}
 `)
 	output, err := script(t, "install.sh", "--overlay", dir)
 	if err == nil || !strings.Contains(output, "no Secret inference-cache-etcd-client") {

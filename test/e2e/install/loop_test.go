@@ -8,11 +8,8 @@ SPDX-License-Identifier: Apache-2.0
 package install
 
 import (
-	"bufio"
 	"context"
 	"fmt"
-	"io"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -151,29 +148,9 @@ func downWithFinalizer(t *testing.T, r *round) {
 
 // downInterrupted kills the script when it takes the registration away.
 func downInterrupted(t *testing.T, _ *round) {
-	cmd := command(t, filepath.Join(environment.artifacts, "uninstall.sh"))
-	out, err := cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	var said strings.Builder
-	lines := bufio.NewScanner(io.TeeReader(out, &said))
-	for lines.Scan() {
-		if strings.Contains(lines.Text(), registration) {
-			break
-		}
-	}
-	if err := cmd.Process.Signal(os.Kill); err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Wait(); err == nil {
-		t.Fatalf("it ended by itself:\n%s", said.String())
-	}
+	interrupt(t, registration, "uninstall.sh")
 	if output := mustScript(t, "uninstall.sh"); !strings.Contains(output, "The objects were deleted or abandoned before") {
-		t.Errorf("the second run does not know of the first:\n%s\nwhich said:\n%s", output, said.String())
+		t.Errorf("the second run does not know of the first:\n%s", output)
 	}
 }
 

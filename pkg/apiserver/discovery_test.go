@@ -25,6 +25,7 @@ import (
 var served = map[string]string{
 	"cachebackends":             "create delete deletecollection get list patch update watch",
 	"cachebackends/observation": "get",
+	"cachebackends/probe":       "create",
 	"cachebackends/scale":       "get patch update",
 	"cachebackends/snapshot":    "get",
 	"cachebackends/status":      "get patch update",
@@ -149,7 +150,7 @@ func checkAccept(t *testing.T, c *http.Client, s *apiservertest.Server, path str
 // schemaPrefix comes before the name of a kind in both forms of the schema.
 const schemaPrefix = "io.inferencecache.inference-cache.pkg.apis.inferencecache.v1alpha1."
 
-var kinds = []string{"CacheBackend", "CacheBackendObservation", "CacheBackendSnapshot", "CacheIndex", "CachePolicy", "CacheTenant", "RouteLookup"}
+var kinds = []string{"CacheBackend", "CacheBackendObservation", "CacheBackendProbe", "CacheBackendSnapshot", "CacheIndex", "CachePolicy", "CacheTenant", "RouteLookup"}
 
 func TestOpenAPIV2(t *testing.T) {
 	s := apiservertest.Start(t)

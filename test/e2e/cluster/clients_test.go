@@ -10,6 +10,7 @@ package cluster
 import (
 	"context"
 	"fmt"
+	"slices"
 	"testing"
 	"time"
 
@@ -79,6 +80,10 @@ func TestGeneratedClients(t *testing.T) {
 	if err != nil || snapshot.UID != created.UID {
 		t.Errorf("the snapshot has UID %q, %v, want %q", snapshot.UID, err, created.UID)
 	}
+	probe, err := backends.Probe(t.Context(), "a", &v1alpha1.CacheBackendProbe{ObjectMeta: metav1.ObjectMeta{UID: created.UID}}, createOptions)
+	if err != nil || probe.UID != created.UID || !sound(probe) {
+		t.Errorf("the probe has UID %q and status %+v, %v, want %q", probe.UID, probe.Status, err, created.UID)
+	}
 	lookup, err := clients.ours.InferencecacheV1alpha1().RouteLookups(namespace).Create(t.Context(),
 		&v1alpha1.RouteLookup{Spec: v1alpha1.RouteLookupSpec{ModelID: "none", TokenIDs: []int64{1}}}, createOptions)
 	if err != nil || lookup.Status.Reason == "" {
@@ -123,6 +128,10 @@ func TestControllerRuntime(t *testing.T) {
 	if err := c.SubResource("observation").Get(ctx, backend, observation); err != nil || observation.UID != backend.UID {
 		t.Errorf("the observation has UID %q, %v, want %q", observation.UID, err, backend.UID)
 	}
+	probe := &v1alpha1.CacheBackendProbe{}
+	if err := c.SubResource("probe").Create(ctx, backend, probe); err != nil || probe.UID != backend.UID || !sound(probe) {
+		t.Errorf("the probe has UID %q and status %+v, %v, want %q", probe.UID, probe.Status, err, backend.UID)
+	}
 	if err := reader.Get(ctx, client.ObjectKey{Name: clusterIndex}, &v1alpha1.CacheIndex{}); err != nil {
 		t.Error(err)
 	}
@@ -130,6 +139,13 @@ func TestControllerRuntime(t *testing.T) {
 		t.Error(err)
 	}
 	eventually(t, func() error { return isGone(reader.Get(ctx, key, &v1alpha1.CacheBackend{})) })
+}
+
+// sound reports whether a probe found nothing wrong.
+func sound(probe *v1alpha1.CacheBackendProbe) bool {
+	return len(probe.Status.Stages) == 2 && !slices.ContainsFunc(probe.Status.Stages, func(s v1alpha1.ProbeStage) bool {
+		return s.Result != v1alpha1.ProbeResultOK
+	})
 }
 
 func awaitEndpoint(ctx context.Context, reader client.Reader, key client.ObjectKey, want string) error {

@@ -47,8 +47,8 @@ func resources(backend *v1alpha1.CacheBackend, server Server) corev1.ResourceReq
 		wanted.Requests = corev1.ResourceList{}
 	}
 	request := *resource.NewMilliQuantity(autoscalingCPU, resource.DecimalSI)
-	if limit := wanted.Limits[corev1.ResourceCPU]; limit.Sign() > 0 && limit.Cmp(request) < 0 {
-		request = limit.DeepCopy()
+	if limit, limited := wanted.Limits[corev1.ResourceCPU]; limited && limit.Cmp(request) < 0 {
+		request = limit.DeepCopy() // more is refused, also over a limit of zero
 	}
 	wanted.Requests[corev1.ResourceCPU] = request
 	return wanted

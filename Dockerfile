@@ -1,4 +1,5 @@
-# The images of the programs, one target each: apiserver, kvevent-subscriber.
+# The images of the programs, one target each: apiserver, manager,
+# kvevent-subscriber.
 #
 #   docker build --target apiserver --tag REGISTRY/apiserver:TAG .
 #
@@ -18,6 +19,10 @@ FROM build AS build-apiserver
 RUN --mount=type=cache,target=/var/cache/go-mod --mount=type=cache,target=/var/cache/go-build \
     GOOS=$TARGETOS GOARCH=$TARGETARCH go build -trimpath -ldflags="-s -w" -o /out/inference-cache-apiserver ./cmd/apiserver
 
+FROM build AS build-manager
+RUN --mount=type=cache,target=/var/cache/go-mod --mount=type=cache,target=/var/cache/go-build \
+    GOOS=$TARGETOS GOARCH=$TARGETARCH go build -trimpath -ldflags="-s -w" -o /out/inference-cache-manager ./cmd/manager
+
 FROM build AS build-kvevent-subscriber
 RUN --mount=type=cache,target=/var/cache/go-mod --mount=type=cache,target=/var/cache/go-build \
     GOOS=$TARGETOS GOARCH=$TARGETARCH go build -trimpath -ldflags="-s -w" -o /out/kvevent-subscriber ./cmd/kvevent-subscriber
@@ -29,6 +34,11 @@ FROM base AS apiserver
 COPY --from=build-apiserver /out/inference-cache-apiserver /usr/local/bin/inference-cache-apiserver
 EXPOSE 6443 9090
 ENTRYPOINT ["/usr/local/bin/inference-cache-apiserver"]
+
+FROM base AS manager
+COPY --from=build-manager /out/inference-cache-manager /usr/local/bin/inference-cache-manager
+EXPOSE 8081 8443
+ENTRYPOINT ["/usr/local/bin/inference-cache-manager"]
 
 FROM base AS kvevent-subscriber
 COPY --from=build-kvevent-subscriber /out/kvevent-subscriber /usr/local/bin/kvevent-subscriber

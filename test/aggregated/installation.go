@@ -56,6 +56,8 @@ type Options struct {
 	// owns it, which the server may not for its APIService. Some distributions have
 	// that on.
 	Strict bool
+	// APIServerArgs are flags of the cluster's own API server, for Run.
+	APIServerArgs []string
 }
 
 // Installation is a server in a cluster. Its methods are safe for concurrent use,

@@ -12,6 +12,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"inferencecache.io/inference-cache/test/controlplane"
 	"inferencecache.io/inference-cache/test/programs"
@@ -62,7 +63,7 @@ func run(tests func(*Environment) int, e Environment, controlPlane string, optio
 		return 0, err
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
-	var flags []string
+	flags := slices.Clone(options.APIServerArgs)
 	if options.Strict {
 		flags = append(flags, "--enable-admission-plugins=NodeRestriction,OwnerReferencesPermissionEnforcement")
 	}

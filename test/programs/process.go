@@ -21,6 +21,7 @@ import (
 // Programs of this module that tests run.
 const (
 	APIServer  = "apiserver"
+	Manager    = "manager"
 	Subscriber = "kvevent-subscriber"
 )
 

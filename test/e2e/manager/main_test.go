@@ -1,0 +1,95 @@
+//go:build e2e
+
+/*
+Copyright 2026 The inference-cache Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package manager
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"inferencecache.io/inference-cache/test/aggregated"
+	"inferencecache.io/inference-cache/test/programs"
+)
+
+// auditPolicy has the cluster write down what the manager asks of it, and nothing
+// else.
+const auditPolicy = `
+apiVersion: audit.k8s.io/v1
+kind: Policy
+omitStages: [RequestReceived, ResponseStarted]
+rules:
+- level: Metadata
+  users: ["system:serviceaccount:inference-cache-system:inference-cache-manager"]
+- level: None
+`
+
+// environment is shared by all tests.
+var environment struct {
+	*aggregated.Environment
+
+	// dir is for files of the tests, audit what the manager asked of the cluster.
+	dir, audit string
+	manager    *managed
+}
+
+func TestMain(m *testing.M) {
+	flag.Parse()
+	code, err := run(m)
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		code = 1
+	}
+	os.Exit(code)
+}
+
+func run(m *testing.M) (code int, err error) {
+	environment.dir, err = os.MkdirTemp("", "inference-cache-manager-")
+	if err != nil {
+		return 0, err
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(environment.dir)) }()
+	policy := filepath.Join(environment.dir, "policy.yaml")
+	environment.audit = filepath.Join(environment.dir, "audit.log")
+	if err := os.WriteFile(policy, []byte(auditPolicy), 0o600); err != nil {
+		return 0, err
+	}
+	code = aggregated.Run(func(e *aggregated.Environment) int {
+		environment.Environment = e
+		code, err := withManager(context.Background(), m.Run)
+		if err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			return 1
+		}
+		return code
+	}, aggregated.Options{
+		Strict:        true,
+		APIServerArgs: []string{"--audit-policy-file=" + policy, "--audit-log-path=" + environment.audit},
+	}, 2, programs.Manager, programs.Subscriber)
+	return code, nil
+}
+
+// withManager runs tests while a manager runs, which has to end well and to have
+// used all of its rights.
+func withManager(ctx context.Context, tests func() int) (code int, err error) {
+	if err := applyManifests(ctx); err != nil {
+		return 0, err
+	}
+	environment.manager, err = startManager(ctx, "first")
+	if err != nil {
+		return 0, err
+	}
+	code = tests()
+	if code != 0 {
+		fmt.Fprintln(os.Stderr, programs.Tail(environment.manager.log))
+	}
+	return code, environment.manager.stop(ctx)
+}

@@ -1,0 +1,147 @@
+//go:build e2e
+
+/*
+Copyright 2026 The inference-cache Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package manager
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+
+	"k8s.io/client-go/tools/clientcmd"
+	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
+
+	"inferencecache.io/inference-cache/test/aggregated"
+	"inferencecache.io/inference-cache/test/programs"
+)
+
+// account is the name of the manager's ServiceAccount and of its workload.
+const account = "inference-cache-manager"
+
+// manifests are those of the manager without its Pods, for which processes stand.
+const manifests = `
+resources: [artifacts/manager]
+patches:
+- patch: |
+    $patch: delete
+    apiVersion: apps/v1
+    kind: Deployment
+    metadata: {name: inference-cache-manager, namespace: inference-cache-system}
+`
+
+// managed is a manager that runs.
+type managed struct {
+	*programs.Process
+
+	log, metrics, health string
+}
+
+var starting programs.Starting
+
+// applyManifests gives the manager its account and its rights.
+func applyManifests(ctx context.Context) error {
+	root, err := programs.Repository()
+	if err != nil {
+		return err
+	}
+	dir, err := filepath.EvalSymlinks(environment.dir)
+	if err != nil {
+		return err
+	}
+	dir = filepath.Join(dir, "manifests")
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return err
+	}
+	// kustomize takes no absolute paths.
+	relative, err := filepath.Rel(dir, root)
+	if err != nil {
+		return err
+	}
+	content := strings.Replace(manifests, "[artifacts/", "["+relative+"/artifacts/", 1)
+	if err := os.WriteFile(filepath.Join(dir, "kustomization.yaml"), []byte(content), 0o600); err != nil {
+		return err
+	}
+	cmd := exec.CommandContext(ctx, environment.Kubectl, "--kubeconfig="+environment.Cluster.Kubeconfig(), "apply", "--server-side", "--kustomize="+dir)
+	if output, err := cmd.CombinedOutput(); err != nil {
+		return fmt.Errorf("apply the manifests: %w\n%s", err, output)
+	}
+	return nil
+}
+
+// startManager runs the program with its own account, and returns when it is ready.
+func startManager(ctx context.Context, name string, args ...string) (*managed, error) {
+	kubeconfig, err := writeKubeconfig(ctx, name)
+	if err != nil {
+		return nil, err
+	}
+	m := &managed{log: filepath.Join(environment.dir, name+".log")}
+	for _, address := range []*string{&m.metrics, &m.health} {
+		if *address, err = programs.FreeAddress(); err != nil {
+			return nil, err
+		}
+	}
+	m.Process, err = starting.Start(programs.Command{
+		Path: filepath.Join(environment.Programs, programs.Manager), Log: m.log, Tied: true,
+		Args: append([]string{
+			"--kubeconfig=" + kubeconfig, "--namespace=" + aggregated.Namespace, "--functional-probe=false", "--log-verbosity=2",
+			"--metrics-bind-address=" + m.metrics, "--health-probe-bind-address=" + m.health,
+		}, args...),
+		// The start is no proof of rights if an account of the environment helps.
+		Env: []string{"KUBECONFIG="},
+	})
+	if err != nil {
+		return nil, err
+	}
+	if err := programs.Poll(ctx, func() error { return m.ready(ctx) }); err != nil {
+		return nil, fmt.Errorf("wait for the manager: %w\n%s", err, programs.Tail(m.log))
+	}
+	return m, nil
+}
+
+// ready is an error if the manager is not ready.
+func (m *managed) ready(ctx context.Context) error {
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+m.health+"/readyz", http.NoBody)
+	if err != nil {
+		return err
+	}
+	response, err := http.DefaultClient.Do(request)
+	if err != nil {
+		return err
+	}
+	defer response.Body.Close()
+	if response.StatusCode != http.StatusOK {
+		return fmt.Errorf("the manager is not ready: %s", response.Status)
+	}
+	return nil
+}
+
+// stop ends the manager as the kubelet does.
+func (m *managed) stop(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, programs.Patience)
+	defer cancel()
+	return m.Terminate(ctx)
+}
+
+// writeKubeconfig gives the manager its account and nothing else.
+func writeKubeconfig(ctx context.Context, name string) (string, error) {
+	token, err := environment.Installation.ServiceAccountToken(ctx, aggregated.Namespace, account, nil)
+	if err != nil {
+		return "", err
+	}
+	admin := environment.Cluster.Config()
+	config := clientcmdapi.NewConfig()
+	config.Clusters["cluster"] = &clientcmdapi.Cluster{Server: admin.Host, CertificateAuthorityData: admin.CAData}
+	config.AuthInfos["account"] = &clientcmdapi.AuthInfo{Token: token}
+	config.Contexts["pod"] = &clientcmdapi.Context{Cluster: "cluster", AuthInfo: "account"}
+	config.CurrentContext = "pod"
+	file := filepath.Join(environment.dir, name+".kubeconfig")
+	return file, clientcmd.WriteToFile(*config, file)
+}

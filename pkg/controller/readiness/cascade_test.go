@@ -16,6 +16,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"inferencecache.io/inference-cache/pkg/apis/inferencecache/v1alpha1"
+	"inferencecache.io/inference-cache/test/mutation"
 )
 
 func TestCascade(t *testing.T) {
@@ -84,10 +85,13 @@ func TestCascadeSettles(t *testing.T) {
 	}
 }
 
+// FuzzCascade holds that any text for a baseline, which whoever may write a status may
+// write, gives way to what is observed.
 func FuzzCascade(f *testing.F) {
-	f.Add("u1:0", "u1", int32(1))
-	f.Add("u1:0,u2:4294967296,:,x", "", int32(-1))
-	f.Fuzz(func(t *testing.T, baseline, uid string, restarts int32) {
+	corpus := mutation.New(f, 2000)
+	corpus.Add("u1:0", "u1", int32(1))
+	corpus.Add("u1:0,u2:4294967296,:,x", "", int32(-1))
+	corpus.Fuzz(func(t *testing.T, baseline, uid string, restarts int32) {
 		observed := []Instance{{Pod: "a", UID: types.UID(uid), Restarts: restarts, Ready: true}}
 		next, _ := Cascade(baseline, observed, true)
 		if want := fmt.Sprintf("%s:%d", uid, restarts); next != want {

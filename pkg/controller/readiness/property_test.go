@@ -136,6 +136,7 @@ func holdLatches(t *testing.T, before *v1alpha1.CacheBackend, facts Facts, verdi
 // unknown at times.
 func TestAnyStory(t *testing.T) {
 	foreign := metav1.Condition{Type: "SomebodyElses", Status: metav1.ConditionTrue, Reason: "Theirs", Message: "Theirs"}
+	reached := map[string]bool{}
 	for seed := range uint64(200) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
 			random := rand.New(rand.NewPCG(seed, 1))
@@ -151,9 +152,19 @@ func TestAnyStory(t *testing.T) {
 				if diff := cmp.Diff(foreign, after.Conditions[len(after.Conditions)-1]); diff != "" {
 					t.Errorf("the condition of somebody else (-want +got):\n%s", diff)
 				}
+				for _, c := range after.Conditions {
+					reached[fmt.Sprintf("%s=%s/%s", c.Type, c.Status, c.Reason)] = true
+				}
 				facts.Backend.Status = after
 			}
 		})
+	}
+	for condition, list := range reasons {
+		for _, reason := range list {
+			if !reached[condition+"/"+reason] {
+				t.Errorf("no story reached %s/%s", condition, reason)
+			}
+		}
 	}
 }
 
@@ -219,6 +230,11 @@ func stirStore(random *rand.Rand, few func(change)) {
 	few(func(f *Facts) { f.Conflict = &Conflict{Kind: "Service", Name: "shared"} })
 	few(func(f *Facts) { f.MissingCredentials = "Secret team-a/shared does not exist" })
 	few(func(f *Facts) { f.EndpointProblem = "must have a port" })
+	few(func(f *Facts) {
+		if f.Backend.Spec.RemoteStorage != nil {
+			f.Backend.Spec.RemoteStorage.Endpoint = ""
+		}
+	})
 	few(func(f *Facts) { f.Endpoint = "" })
 	few(func(f *Facts) { f.Workload = nil })
 	few(func(f *Facts) {

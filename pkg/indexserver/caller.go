@@ -30,6 +30,10 @@ const (
 	// patience is how long a question may take before the last word stands in for its
 	// answer, which a cluster gives in milliseconds. Routers wait about that long.
 	patience = time.Second
+	// unansweredTTL is how long the last word stands then. To ask a cluster that hangs
+	// each time the word lapses would hold up every lookup of the caller each time. The
+	// answer counts as soon as it is there.
+	unansweredTTL = 30 * time.Second
 	// maxCallers and maxTenants bound what is remembered. More of either are legal
 	// and only cost the asking.
 	maxCallers = 4096
@@ -49,6 +53,15 @@ func (w word) stands(now time.Time) bool { return now.Before(w.until) }
 
 // outlives reports whether the word counts although nobody could be asked.
 func (w word) outlives(now time.Time) bool { return now.Sub(w.given) < outageTTL }
+
+// kept returns the word as it stands a while longer, but not beyond what it outlives.
+func (w word) kept(now time.Time, ttl time.Duration) word {
+	w.until = now.Add(ttl)
+	if last := w.given.Add(outageTTL); w.until.After(last) {
+		w.until = last
+	}
+	return w
+}
 
 // caller is who makes calls, with what was decided about it lately.
 type caller struct {
@@ -93,10 +106,10 @@ func (c *caller) forgetTenant(tenant string) {
 }
 
 // keep lets the last word about the token stand a while longer.
-func (c *caller) keep(now time.Time) {
+func (c *caller) keep(now time.Time, ttl time.Duration) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.known.until = now.Add(decisionTTL)
+	c.known = c.known.kept(now, ttl)
 }
 
 // digest stands for a token, which itself is not kept.
@@ -157,7 +170,8 @@ func (s *Server) identify(ctx context.Context, token string) (*caller, error) {
 		return known, nil
 	}
 	// A token that was found good, lately or when its stream was opened, is no guess.
-	guess := known == nil && watchFrom(ctx) == nil
+	review := watchFrom(ctx) != nil
+	guess := known == nil && !review
 	key := string(d[:])
 	if guess {
 		// What keeps guesses from being asked about decides on nobody else.
@@ -170,7 +184,8 @@ func (s *Server) identify(ctx context.Context, token string) (*caller, error) {
 		return s.ask(context.WithoutCancel(ctx), d, token)
 	})
 	var enough <-chan time.Time
-	if known != nil && known.identity().outlives(now) {
+	// Nobody waits for the review of a stream, so it has time for the answer.
+	if !review && known != nil && known.identity().outlives(now) {
 		timer := s.config.Clock.NewTimer(patience)
 		defer timer.Stop()
 		enough = timer.C()
@@ -182,7 +197,7 @@ func (s *Server) identify(ctx context.Context, token string) (*caller, error) {
 		}
 		return result.Val.(*caller), nil
 	case <-enough:
-		known.keep(s.config.Clock.Now())
+		known.keep(s.config.Clock.Now(), unansweredTTL)
 		return known, nil
 	case <-ctx.Done():
 		return nil, status.FromContextError(ctx.Err()).Err()
@@ -223,7 +238,7 @@ func (s *Server) ask(ctx context.Context, d digest, token string) (*caller, erro
 		return nil, err
 	}
 	if known := s.credentials.find(d); known != nil && known.identity().outlives(now) {
-		known.keep(now)
+		known.keep(now, decisionTTL)
 		return known, nil
 	}
 	s.metrics.refused.WithLabelValues(refusedUndecided).Inc()

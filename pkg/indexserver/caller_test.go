@@ -151,6 +151,12 @@ func TestASlowClusterDelaysNobodyForLong(t *testing.T) {
 	if err := <-failed; err != nil {
 		t.Error(err)
 	}
+	// Who comes later does not wait for the same answer once more.
+	s.Clock.Step(10 * time.Second)
+	ask()
+	if err := <-failed; err != nil {
+		t.Error(err)
+	}
 	close(release)
 }
 

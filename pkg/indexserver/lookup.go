@@ -166,8 +166,11 @@ func (s *Server) decideLookup(ctx context.Context, caller *caller, tenant string
 		caller.forgetTenant(tenant)
 		s.untold.mistakes.note(addressOf(ctx), now)
 	case last.outlives(now) && ctx.Err() == nil:
-		last.until = now.Add(decisionTTL)
-		caller.decide(tenant, last)
+		ttl := decisionTTL
+		if asking.Err() != nil {
+			ttl = unansweredTTL
+		}
+		caller.decide(tenant, last.kept(now, ttl))
 		return nil
 	}
 	return err

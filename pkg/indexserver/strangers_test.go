@@ -38,14 +38,19 @@ type crowd struct {
 	revoked        atomic.Bool
 	asked, decided atomic.Int64
 	// hold, when set, keeps questions until it is closed.
-	hold chan struct{}
+	hold atomic.Pointer[chan struct{}]
+}
+
+// wait waits for as long as questions are kept.
+func (c *crowd) wait() {
+	if hold := c.hold.Load(); hold != nil {
+		<-*hold
+	}
 }
 
 func (c *crowd) Authenticate(_ context.Context, token string) (indexserver.Identity, error) {
 	c.asked.Add(1)
-	if c.hold != nil {
-		<-c.hold
-	}
+	c.wait()
 	if token != c.right || c.revoked.Load() {
 		return indexserver.Identity{}, errClosed
 	}
@@ -54,9 +59,7 @@ func (c *crowd) Authenticate(_ context.Context, token string) (indexserver.Ident
 
 func (c *crowd) MayLookup(_ context.Context, _ indexserver.Identity, tenant string) error {
 	c.decided.Add(1)
-	if c.hold != nil {
-		<-c.hold
-	}
+	c.wait()
 	if strings.HasPrefix(tenant, "others") {
 		return errors.New("not yours")
 	}
@@ -128,10 +131,33 @@ func TestGuessesPutOffNoReview(t *testing.T) {
 	wantEnd(t, stream, codes.Unauthenticated, "is not valid any more")
 }
 
+// TestSlowAnswersPutOffNoReview revokes the token of a stream while the cluster takes
+// longer to say so than a lookup waits.
+func TestSlowAnswersPutOffNoReview(t *testing.T) {
+	c := &crowd{}
+	s := startCrowd(t, c)
+	stream, _ := s.Open(t, indexservertest.Hello())
+	before := c.asked.Load()
+	hold := make(chan struct{})
+	c.hold.Store(&hold)
+	c.revoked.Store(true)
+	indexservertest.Await(t, "the question", func() bool {
+		s.Clock.Step(time.Second)
+		return c.asked.Load() > before
+	})
+	s.Clock.Step(2 * time.Second)
+	stream.Heartbeat(0)
+	stream.Receive()
+	close(hold)
+	wantEnd(t, stream, codes.Unauthenticated, "is not valid any more")
+}
+
 // TestGuessesThatComeTogether sends many wrong tokens before the first is answered.
 func TestGuessesThatComeTogether(t *testing.T) {
-	c := &crowd{hold: make(chan struct{})}
+	c := &crowd{}
 	s := startCrowd(t, c)
+	hold := make(chan struct{})
+	c.hold.Store(&hold)
 	guess := guesses(t, s)
 	const guesses, atOnce = 400, 32
 	var calls sync.WaitGroup
@@ -143,7 +169,7 @@ func TestGuessesThatComeTogether(t *testing.T) {
 		})
 	}
 	indexservertest.Await(t, "the first questions", func() bool { return c.asked.Load() >= atOnce })
-	close(c.hold)
+	close(hold)
 	calls.Wait()
 	if got := c.asked.Load(); got > burst+atOnce {
 		t.Errorf("%d questions about %d guesses, want at most %d", got, guesses, burst+atOnce)

@@ -136,14 +136,20 @@ func holdLatches(t *testing.T, before *v1alpha1.CacheBackend, facts Facts, verdi
 // unknown at times.
 func TestAnyStory(t *testing.T) {
 	foreign := metav1.Condition{Type: "SomebodyElses", Status: metav1.ConditionTrue, Reason: "Theirs", Message: "Theirs"}
-	reached := map[string]bool{}
-	for seed := range uint64(200) {
+	const stories = 100
+	reached, played := map[string]bool{}, 0
+	for seed := range uint64(stories) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
+			played++
 			random := rand.New(rand.NewPCG(seed, 1))
+			quiet := random.IntN(3) == 0
 			facts := anyShape()[random.IntN(5)]()
 			facts.Backend.Status.Conditions = []metav1.Condition{foreign}
 			for range 30 {
 				facts = stir(random, facts)
+				if facts.Index != nil && facts.Index.Entry != nil && quiet {
+					facts.Index.Entry.LastEventAt = nil
+				}
 				before := facts.Backend.Status
 				after := judged(t, facts).Status
 				if silentFor(after) && !silentFor(before) && !knows(facts) {
@@ -161,7 +167,8 @@ func TestAnyStory(t *testing.T) {
 	}
 	for condition, list := range reasons {
 		for _, reason := range list {
-			if !reached[condition+"/"+reason] {
+			// One story alone, as -run may ask for, need not reach all.
+			if played == stories && !reached[condition+"/"+reason] {
 				t.Errorf("no story reached %s/%s", condition, reason)
 			}
 		}
@@ -248,6 +255,7 @@ func stirStore(random *rand.Rand, few func(change)) {
 	few(func(f *Facts) {
 		f.Probe = Probe{Enabled: random.IntN(4) > 0, Stages: stages(result(), result(), result())}
 	})
+	few(func(f *Facts) { f.Probe.Stages = stages(StageOK, StageSkipped, StageFailed) })
 	few(func(f *Facts) {
 		f.Probe.Stages, f.Probe.Failure = nil, []string{"", "connection refused"}[random.IntN(2)]
 	})

@@ -27,7 +27,8 @@ SPDX-License-Identifier: Apache-2.0
 // for a snapshot. A snapshot is built beside the state it replaces and becomes
 // visible in one step. When a stream is lost, its holder is suspect for a lease
 // and is then dropped whole. A newer stream or a newer epoch of the same holder
-// supersedes the older one.
+// supersedes the older one. A holder of Options.HiddenTenant is found by lookups and
+// shows nowhere else; it goes with its stream.
 //
 // # Structure
 //

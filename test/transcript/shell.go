@@ -62,6 +62,7 @@ var variable = []struct {
 	// Whether the index calls itself complete depends on how long ago it started.
 	{regexp.MustCompile(`("?complete"?: ?)(true|false)`), "$1<warm>"},
 	{regexp.MustCompile(`(?m)^(cluster-default .*\d) +(true|false) +\S+$`), "$1   <warm>   <server>"},
+	{regexp.MustCompile(`("?durationMs"?: ?)\d+`), "$1<ms>"},
 	// Ages are cells of tables: a longer one moves the cells behind it.
 	{regexp.MustCompile(`(?m)(   )\d+(m\d+)?[sm]( +|$)`), "$1<age>$3"},
 	{regexp.MustCompile(`<age>   +`), "<age>   "},

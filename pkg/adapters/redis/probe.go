@@ -50,6 +50,12 @@ func (c client) roundTrip() probe.Result {
 		}
 	}
 	key, value := c.target.KeyPrefix+"/"+c.target.Nonce, value(c.target.Nonce)
+	// What the server would refuse anyway, it refuses in clear words only while the
+	// command is small: one that has not been logged in to calls a large value a
+	// violation of the protocol.
+	if _, bad := c.ask("$", "GET", key); bad != nil {
+		return *bad
+	}
 	if _, bad := c.ask("+", "SET", key, value, "EX", lifetime); bad != nil {
 		return *bad
 	}

@@ -81,6 +81,9 @@ func (s *server) start(t testing.TB) string {
 			switch {
 			case s.silent[parts[0]]:
 				continue
+			case parts[0] == "GET" && !given && value == "":
+				_, _ = io.WriteString(conn, "$-1\r\n")
+				continue
 			case parts[0] == "GET" && !given:
 				_, _ = io.WriteString(conn, "$"+strconv.Itoa(len(value))+"\r\n"+value+"\r\n")
 				continue
@@ -130,7 +133,7 @@ func TestProbe(t *testing.T) {
 	}{
 		"healthy":                  {want: probe.OK, says: "stored a value"},
 		"healthy with password":    {password: password, want: probe.OK, says: "stored a value"},
-		"no password given":        {answers: map[string]string{"SET": "auth/get_noauth"}, want: probe.Failed, says: "passwordSecretRef"},
+		"no password given":        {answers: map[string]string{"GET": "auth/get_noauth"}, want: probe.Failed, says: "passwordSecretRef"},
 		"wrong password":           {answers: map[string]string{"AUTH": "auth/auth_wrong"}, password: "nope", want: probe.Failed, says: "correct the Secret"},
 		"disabled or unknown user": {answers: map[string]string{"AUTH": "auth/auth_user_wrong"}, password: "nope", want: probe.Failed, says: "correct the Secret"},
 		"password not asked for": {
@@ -140,7 +143,7 @@ func TestProbe(t *testing.T) {
 		"user may not touch key":   {answers: map[string]string{"SET": "auth/reader_get_key_denied"}, want: probe.Unknown, says: "says nothing about those of engines"},
 		"memory used up":           {answers: map[string]string{"SET": "oom/set_oom"}, want: probe.Failed, says: "allkeys-lru"},
 		"value larger than memory": {answers: map[string]string{"SET": "evict/set_bigger_than_maxmemory"}, want: probe.Failed, says: "allkeys-lru"},
-		"loading":                  {answers: map[string]string{"SET": "loading/ping_loading"}, want: probe.Failed, says: "loading"},
+		"loading":                  {answers: map[string]string{"GET": "loading/ping_loading"}, want: probe.Failed, says: "loading"},
 		"loading with password":    {answers: map[string]string{"SET": "loading/ping_loading"}, password: password, want: probe.Failed, says: "loading"},
 		"busy script":              {answers: map[string]string{"SET": "misc/busy_script_ping"}, want: probe.Failed, says: "script"},
 		"ending":                   {answers: map[string]string{"SET": "misc/ping_after_shutdown"}, want: probe.Failed, says: "it is ending"},
@@ -187,7 +190,7 @@ func TestProbeAsksForWhatItSays(t *testing.T) {
 		t.Fatalf("%+v", got)
 	}
 	key := "inferencecache.io/probe/models/cache/n1"
-	want := "AUTH " + password + "|SET " + key + " EX 60|GET " + key + "|DEL " + key
+	want := "AUTH " + password + "|GET " + key + "|SET " + key + " EX 60|GET " + key + "|DEL " + key
 	if got := strings.Join(s.got, "|"); got != want {
 		t.Errorf("asked %s\nwant %s", got, want)
 	}

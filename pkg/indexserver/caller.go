@@ -31,8 +31,8 @@ const (
 	// answer, which a cluster gives in milliseconds. Routers wait about that long.
 	patience = time.Second
 	// unansweredTTL is how long the last word stands then. To ask a cluster that hangs
-	// each time the word lapses would hold up every lookup of the caller each time. The
-	// answer counts as soon as it is there.
+	// each time the word lapses would hold up every lookup of the caller each time. What
+	// it says about a token counts as soon as it is there.
 	unansweredTTL = 30 * time.Second
 	// maxCallers and maxTenants bound what is remembered. More of either are legal
 	// and only cost the asking.

@@ -8,7 +8,6 @@ package sglang
 import (
 	"encoding/json"
 	"fmt"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -176,9 +175,8 @@ func (f Flags) events() (*eventsConfig, error) {
 // Engine returns the engine's container in a Pod.
 func Engine(pod *corev1.Pod) (*corev1.Container, error) {
 	return wiring.EngineContainer(pod, Container, func(c *corev1.Container) bool {
-		return slices.ContainsFunc(c.Args, func(arg string) bool {
-			return arg == FlagEnableLMCache || arg == FlagEnableHiCache || arg == flagEvents
-		})
+		_, flags, err := Read(c)
+		return err == nil && (flags.Given(FlagEnableLMCache) || flags.Given(FlagEnableHiCache) || flags.Given(flagEvents))
 	})
 }
 

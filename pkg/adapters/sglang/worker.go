@@ -43,6 +43,9 @@ func worker(engine *corev1.Container, shared corev1.VolumeMount, r wiring.Reques
 		SecurityContext: workerSecurity(engine),
 		StartupProbe:    workerProbe(r),
 		VolumeMounts:    []corev1.VolumeMount{{Name: configVolume, MountPath: configFolder}, shared},
+
+		TerminationMessagePath:   corev1.TerminationMessagePathDefault,
+		TerminationMessagePolicy: corev1.TerminationMessageFallbackToLogsOnError,
 		Resources: corev1.ResourceRequirements{
 			Requests: corev1.ResourceList{corev1.ResourceMemory: memory},
 			Limits:   corev1.ResourceList{corev1.ResourceMemory: memory},
@@ -117,7 +120,9 @@ func workerProbe(r wiring.Request) *corev1.Probe {
 	connect := fmt.Sprintf("import socket; socket.create_connection((%q, %s), 1).close()", workerHost, workerPort(r))
 	return &corev1.Probe{
 		ProbeHandler:     corev1.ProbeHandler{Exec: &corev1.ExecAction{Command: []string{"python3", "-c", connect}}},
+		TimeoutSeconds:   3,
 		PeriodSeconds:    3,
+		SuccessThreshold: 1,
 		FailureThreshold: 40,
 	}
 }

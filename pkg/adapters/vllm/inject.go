@@ -53,7 +53,10 @@ func programs() []string {
 
 // Engine returns the engine's container in a Pod.
 func Engine(pod *corev1.Pod) (*corev1.Container, error) {
-	return wiring.EngineContainer(pod, Container, func(c *corev1.Container) bool { return wiring.HasEnv(c, adapters.EnvFailOpen) })
+	return wiring.EngineContainer(pod, Container, func(c *corev1.Container) bool {
+		_, flags, err := read(c)
+		return err == nil && (flags.Events != nil || wiring.HasEnv(c, adapters.EnvFailOpen))
+	})
 }
 
 // read returns what an engine's container is started with.

@@ -96,16 +96,63 @@ func SetVolume(pod *corev1.Pod, volume corev1.Volume) {
 	pod.Spec.Volumes[at] = volume
 }
 
-// SetInitContainer gives a Pod an init container, in the place of one of the same
-// name, else as the last.
+// SetInitContainer gives a Pod an init container: in the place of one of the same
+// name, whose additions are kept, else as the last.
 func SetInitContainer(pod *corev1.Pod, container corev1.Container) {
-	for i := range pod.Spec.InitContainers {
-		if pod.Spec.InitContainers[i].Name == container.Name {
-			pod.Spec.InitContainers[i] = container
-			return
+	pod.Spec.InitContainers = set(pod.Spec.InitContainers, container)
+}
+
+// SetContainer does the same with a container.
+func SetContainer(pod *corev1.Pod, container corev1.Container) {
+	pod.Spec.Containers = set(pod.Spec.Containers, container)
+}
+
+func set(containers []corev1.Container, container corev1.Container) []corev1.Container {
+	for i := range containers {
+		if containers[i].Name == container.Name {
+			containers[i] = adopt(container, &containers[i])
+			return containers
 		}
 	}
-	pod.Spec.InitContainers = append(slices.Clip(pod.Spec.InitContainers), container)
+	return append(slices.Clip(containers), container)
+}
+
+// adopt returns a container with what others have made of an earlier one since: its
+// image, which a registry's mirror may have replaced, what the API defaults, and what
+// policies have added. Without that, two of them would undo each other's work, and a
+// Pod might end outside of its namespace's limits.
+func adopt(container corev1.Container, earlier *corev1.Container) corev1.Container {
+	container.Image = earlier.Image
+	container.ImagePullPolicy = earlier.ImagePullPolicy
+	container.TerminationMessagePath = earlier.TerminationMessagePath
+	container.TerminationMessagePolicy = earlier.TerminationMessagePolicy
+	container.Resources.Requests = fill(container.Resources.Requests, earlier.Resources.Requests)
+	container.Resources.Limits = fill(container.Resources.Limits, earlier.Resources.Limits)
+	for _, variable := range earlier.Env {
+		if !HasEnv(&container, variable.Name) {
+			container.Env = append(container.Env, variable)
+		}
+	}
+	for _, mount := range earlier.VolumeMounts {
+		if !slices.ContainsFunc(container.VolumeMounts, func(m corev1.VolumeMount) bool { return m.MountPath == mount.MountPath }) {
+			container.VolumeMounts = append(container.VolumeMounts, mount)
+		}
+	}
+	return container
+}
+
+// fill returns a list with the resources of another that it does not name.
+func fill(list, from corev1.ResourceList) corev1.ResourceList {
+	for name, quantity := range from {
+		if _, named := list[name]; named {
+			continue
+		}
+		if list == nil {
+			list = corev1.ResourceList{}
+		}
+		list[name] = quantity
+	}
+	return list
 }
 
 // ContainerNamed returns the container or init container of that name, or nil.

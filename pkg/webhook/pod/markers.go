@@ -16,15 +16,18 @@ import (
 
 // markWired stamps who wired a Pod.
 func markWired(pod *corev1.Pod, backend *v1alpha1.CacheBackend) {
-	delete(pod.Annotations, v1alpha1.AnnotationInjectSkipped)
+	stripMarkers(pod)
 	annotate(pod, v1alpha1.AnnotationInjectedBy, backend.Namespace+"/"+backend.Name)
 	annotate(pod, v1alpha1.AnnotationInjectedByUID, string(backend.UID))
 }
 
 // markSkipped stamps why a Pod was not wired.
-func markSkipped(pod *corev1.Pod, reason string) {
+func markSkipped(pod *corev1.Pod, reason, message string) {
 	stripMarkers(pod)
 	annotate(pod, v1alpha1.AnnotationInjectSkipped, reason)
+	if message != "" {
+		annotate(pod, v1alpha1.AnnotationInjectSkippedMessage, message)
+	}
 }
 
 // stripMarkers takes off what claims that a Pod was wired or left out: anybody can
@@ -33,6 +36,7 @@ func stripMarkers(pod *corev1.Pod) {
 	delete(pod.Annotations, v1alpha1.AnnotationInjectedBy)
 	delete(pod.Annotations, v1alpha1.AnnotationInjectedByUID)
 	delete(pod.Annotations, v1alpha1.AnnotationInjectSkipped)
+	delete(pod.Annotations, v1alpha1.AnnotationInjectSkippedMessage)
 }
 
 func annotate(pod *corev1.Pod, key, value string) {

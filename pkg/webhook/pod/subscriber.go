@@ -56,13 +56,7 @@ func addSubscriber(pod *corev1.Pod, backend *v1alpha1.CacheBackend, events wirin
 		wiring.SetInitContainer(pod, container)
 		return nil
 	}
-	for i := range pod.Spec.Containers {
-		if pod.Spec.Containers[i].Name == container.Name {
-			pod.Spec.Containers[i] = container
-			return nil
-		}
-	}
-	pod.Spec.Containers = append(slices.Clip(pod.Spec.Containers), container)
+	wiring.SetContainer(pod, container)
 	return nil
 }
 
@@ -70,6 +64,7 @@ func addSubscriber(pod *corev1.Pod, backend *v1alpha1.CacheBackend, events wirin
 // optional: an engine does not wait for them, its subscriber does.
 func identity(settings Settings) corev1.Volume {
 	return corev1.Volume{Name: identityVolume, VolumeSource: corev1.VolumeSource{Projected: &corev1.ProjectedVolumeSource{
+		DefaultMode: ptr.To(corev1.ProjectedVolumeSourceDefaultMode),
 		Sources: []corev1.VolumeProjection{
 			{ServiceAccountToken: &corev1.ServiceAccountTokenProjection{
 				Audience: v1alpha1.GroupName, ExpirationSeconds: ptr.To[int64](tokenLifetime), Path: tokenFile,
@@ -92,7 +87,9 @@ func subscriber(pod *corev1.Pod, backend *v1alpha1.CacheBackend, events wiring.E
 			ownField("POD_NAME", "metadata.name"),
 			ownField("POD_NAMESPACE", "metadata.namespace"),
 		},
-		VolumeMounts: []corev1.VolumeMount{{Name: identityVolume, MountPath: identityFolder, ReadOnly: true}},
+		TerminationMessagePath:   corev1.TerminationMessagePathDefault,
+		TerminationMessagePolicy: corev1.TerminationMessageFallbackToLogsOnError,
+		VolumeMounts:             []corev1.VolumeMount{{Name: identityVolume, MountPath: identityFolder, ReadOnly: true}},
 		Resources: corev1.ResourceRequirements{
 			Requests: corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("10m"), corev1.ResourceMemory: resource.MustParse("64Mi")},
 			Limits:   corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("200m"), corev1.ResourceMemory: resource.MustParse("128Mi")},

@@ -14,8 +14,11 @@ const (
 	AnnotationInjectedBy = "inferencecache.io/injected-by"
 	// AnnotationInjectedByUID on a Pod is the UID of that CacheBackend.
 	AnnotationInjectedByUID = "inferencecache.io/injected-by-uid"
-	// AnnotationInjectSkipped on a Pod says why it was not wired.
+	// AnnotationInjectSkipped on a Pod is the reason why it was not wired.
 	AnnotationInjectSkipped = "inferencecache.io/inject-skipped"
+	// AnnotationInjectSkippedMessage on a Pod says what was in the way of its wiring
+	// and what to do about it.
+	AnnotationInjectSkippedMessage = "inferencecache.io/inject-skipped-message"
 	// AnnotationRequireKVEvents set to "false" on a CacheBackend lets it become
 	// ready without a KV event.
 	AnnotationRequireKVEvents = "inferencecache.io/require-kv-events"

@@ -11,7 +11,8 @@ package v1alpha1
 // EventsOnly one has exactly Ready, Degraded and Progressing; one of type
 // SGLangHiCache has Ready, and EngineCompatibility while an engine crashes.
 const (
-	// ConditionReady is true when the backend serves. CacheTenant has it too.
+	// ConditionReady is true when the backend serves. CacheTenant and CachePolicy
+	// have it too: true for the one that the server goes by.
 	ConditionReady = "Ready"
 	// ConditionDegraded is true when the backend is stuck in a bad state.
 	ConditionDegraded = "Degraded"
@@ -89,7 +90,9 @@ const (
 // quota.
 const ConditionQuotaExceeded = "QuotaExceeded"
 
-// Reasons of a CacheTenant's ConditionReady and ConditionQuotaExceeded.
+// Reasons of ConditionReady and ConditionQuotaExceeded of a CacheTenant.
+// ReasonObserved and ReasonNotEffective are also those of a CachePolicy's
+// ConditionReady.
 const (
 	ReasonObserved          = "Observed"
 	ReasonDuplicateTenantID = "DuplicateTenantID"

@@ -136,15 +136,15 @@ func (c *credentials) forget(name types.NamespacedName) {
 	delete(c.cleared, name)
 }
 
-// surplus returns the Secret of a backend that generates no password any more, nil
-// if there is none. It asks once for each generation of the backend, and again
+// surplus returns the Secret of a backend that needs no password of ours any more,
+// nil if there is none. It asks once for each generation of the backend, and again
 // until settle is called.
 func (c *credentials) surplus(ctx context.Context, backend *v1alpha1.CacheBackend) (*corev1.Secret, error) {
 	name, now := client.ObjectKeyFromObject(backend), generation{uid: backend.UID, number: backend.Generation}
 	c.mu.Lock()
 	settled := c.cleared[name] == now
 	c.mu.Unlock()
-	if settled || stores.GeneratesPassword(backend) {
+	if settled {
 		return nil, nil
 	}
 	secret := &corev1.Secret{}

@@ -72,7 +72,8 @@ func (r *Reconciler) bringAbout(ctx context.Context, facts *readiness.Facts, obj
 // errLeaving has a backend tried again when an object has gone that is in the way.
 var errLeaving = errors.New("an earlier object of the name is still being deleted")
 
-// dropPassword deletes the Secret of a backend that generates no password any more.
+// dropPassword deletes the Secret of a backend whose store has no password of ours
+// any more, or that has no store.
 func (r *Reconciler) dropPassword(ctx context.Context, backend *v1alpha1.CacheBackend) error {
 	secret, err := r.credentials.surplus(ctx, backend)
 	if err != nil || secret == nil {

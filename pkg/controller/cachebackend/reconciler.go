@@ -18,6 +18,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"inferencecache.io/inference-cache/pkg/adapters"
+	"inferencecache.io/inference-cache/pkg/adapters/stores"
 	"inferencecache.io/inference-cache/pkg/apis/inferencecache/v1alpha1"
 	"inferencecache.io/inference-cache/pkg/controller/readiness"
 )
@@ -77,7 +78,8 @@ func (r *Reconciler) attempt(ctx context.Context, facts *readiness.Facts) error 
 	backend := facts.Backend
 	facts.ServerInstance = backend.Status.ObservedServerInstance
 	failures := []error{r.observe(ctx, facts)}
-	switch shape := readiness.ShapeOf(backend, facts.Supported); shape {
+	shape := readiness.ShapeOf(backend, facts.Supported)
+	switch shape {
 	case readiness.ShapeUnsupported:
 		// Left alone: what an earlier spec brought about may still be in use.
 	case readiness.ShapeManaged:
@@ -91,7 +93,11 @@ func (r *Reconciler) attempt(ctx context.Context, facts *readiness.Facts) error 
 			failures = append(failures, observeHostTier(ctx, r.client, backend, facts.Index))
 		}
 	}
-	return errors.Join(append(failures, r.dropPassword(ctx, backend))...)
+	generates := shape == readiness.ShapeManaged && stores.GeneratesPassword(backend)
+	if shape != readiness.ShapeUnsupported && !generates {
+		failures = append(failures, r.dropPassword(ctx, backend))
+	}
+	return errors.Join(failures...)
 }
 
 // observe reads what the caches know of the engines and the index.

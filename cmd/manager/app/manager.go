@@ -26,6 +26,7 @@ import (
 
 	"inferencecache.io/inference-cache/pkg/apis/inferencecache/v1alpha1"
 	"inferencecache.io/inference-cache/pkg/controller/cachebackend"
+	"inferencecache.io/inference-cache/pkg/controller/tenancy"
 )
 
 // syncPatience is how long a readiness probe waits for what is not read yet.
@@ -80,6 +81,7 @@ func newManager(cluster *rest.Config, options *Options, logger logr.Logger) (ctr
 			Namespace: options.Namespace, Concurrency: options.Concurrency, FunctionalProbe: options.FunctionalProbe,
 			Registerer: metrics.Registry,
 		}),
+		tenancy.Add(manager, options.Concurrency),
 	)
 	if err != nil {
 		return nil, fmt.Errorf("add to the manager: %w", err)

@@ -60,14 +60,15 @@ func stripDeployment(obj any) (any, error) {
 	return deployment, nil
 }
 
-// stripIndex leaves the shares of the backends. Those of the engines are far more.
+// stripIndex leaves the shares of the backends and of the tenants. Those of the
+// engines are far more.
 func stripIndex(obj any) (any, error) {
 	index, ok := obj.(*v1alpha1.CacheIndex)
 	if !ok {
 		return obj, nil
 	}
 	index.ManagedFields = nil
-	index.Status.Replicas, index.Status.Tenants = nil, nil
+	index.Status.Replicas = nil
 	return index, nil
 }
 

@@ -28,12 +28,17 @@ import (
 // backendCount is what a quota of CacheBackends is called.
 const backendCount = corev1.ResourceName("count/cachebackends.inferencecache.io")
 
-// limit makes a quota of backends and waits until it is in force. The cluster
-// looks for new groups every half minute; a quota of what it does not know yet stays
-// without usage for minutes, so that it is made again.
+// limit makes a quota of backends and waits until it is in force and the cluster
+// follows what it counts. The cluster looks for new groups every half minute, and
+// comes back to a server that was away after a pause; until then it misses what is
+// made and deleted, and a quota is wrong for minutes. So there is an object first,
+// and the quota is made again until the cluster has counted that.
 func (c clients) limit(t *testing.T, namespace, count string) {
 	t.Helper()
-	quotas := c.CoreV1().ResourceQuotas(namespace)
+	backends, quotas := c.ours.InferencecacheV1alpha1().CacheBackends(namespace), c.CoreV1().ResourceQuotas(namespace)
+	if _, err := backends.Create(t.Context(), newBackend("counted"), createOptions); err != nil {
+		t.Fatal(err)
+	}
 	eventually(t, func() error {
 		_, err := quotas.Create(t.Context(), &corev1.ResourceQuota{
 			ObjectMeta: metav1.ObjectMeta{Name: "objects"},
@@ -44,11 +49,15 @@ func (c clients) limit(t *testing.T, namespace, count string) {
 		}
 		waiting, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
-		if err = programs.Poll(waiting, func() error { return c.used(t.Context(), namespace, 0) }); err != nil {
+		if err = programs.Poll(waiting, func() error { return c.used(t.Context(), namespace, 1) }); err != nil {
 			err = errors.Join(err, quotas.Delete(t.Context(), "objects", metav1.DeleteOptions{}))
 		}
 		return err
 	})
+	if err := backends.Delete(t.Context(), "counted", metav1.DeleteOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, func() error { return c.used(t.Context(), namespace, 0) })
 }
 
 // used is an error unless a quota counts so many objects.

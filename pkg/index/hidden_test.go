@@ -44,7 +44,7 @@ func TestHiddenTenant(t *testing.T) {
 	lookup := func() (tokens []int32) {
 		found, _ := x.Lookup(&Query{Tenant: "hidden", Model: "m", Chains: []Chain{{16, []uint64{1, 2, 3}}}, PromptTokens: 49}, nil)
 		for _, m := range found {
-			tokens = append(tokens, int32(m.Tokens))
+			tokens = append(tokens, m.Tokens)
 		}
 		return tokens
 	}

@@ -91,6 +91,12 @@ func TestProbeFaults(t *testing.T) {
 			})},
 			ingest: failed, routing: skipped, message: "valid from 1970-01-01T00:00:00Z to 1970-01-02T00:00:00Z only",
 		},
+		"there is no certificate": {
+			options: []indexservertest.Option{indexservertest.WithTLS(func(c *tls.Config) {
+				c.GetCertificate = func(*tls.ClientHelloInfo) (*tls.Certificate, error) { return nil, errors.New("damaged") }
+			})},
+			ingest: failed, routing: skipped, message: "read the serving certificate: damaged",
+		},
 		"no room for another session": {
 			options: []indexservertest.Option{indexservertest.WithLimits(indexserver.Limits{ReportStreams: 1})},
 			prepare: func(t *testing.T, s *indexservertest.Instance) net.Addr {

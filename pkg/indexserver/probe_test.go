@@ -228,3 +228,18 @@ func TestProbeNeedsAnIndexThatHides(t *testing.T) {
 		t.Errorf("got error %v", err)
 	}
 }
+
+// BenchmarkProbe is what a probe costs: a connection, a session, two lookups.
+func BenchmarkProbe(b *testing.B) {
+	s := indexservertest.Start(b)
+	p, err := s.Server.Prober(s.Listening)
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.ReportAllocs()
+	for b.Loop() {
+		if report, err := p.Probe(b.Context()); err != nil || report != (indexserver.ProbeReport{}) {
+			b.Fatalf("got %+v, error %v", report, err)
+		}
+	}
+}

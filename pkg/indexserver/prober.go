@@ -74,8 +74,7 @@ var (
 )
 
 // Probe probes the server once, within Limits.ProbeTimeout. A fault of the server is
-// part of the report; the error is ErrTooManyProbes, or that no connection could be
-// configured.
+// part of the report; the error is ErrTooManyProbes.
 func (p *Prober) Probe(ctx context.Context) (ProbeReport, error) {
 	select {
 	case p.server.probes.slots <- struct{}{}:
@@ -87,7 +86,8 @@ func (p *Prober) Probe(ctx context.Context) (ProbeReport, error) {
 	defer cancel()
 	conn, err := p.dial()
 	if err != nil {
-		return ProbeReport{}, fmt.Errorf("probe the index server: %w", err)
+		outcome, why := p.judge(ctx, err)
+		return ProbeReport{Ingest: ProbeStage{Outcome: outcome, Message: why}, Routing: notTaken()}, nil
 	}
 	// It ends whatever an early return leaves open.
 	defer func() { _ = conn.Close() }()
@@ -97,14 +97,16 @@ func (p *Prober) Probe(ctx context.Context) (ProbeReport, error) {
 func (p *Prober) run(ctx context.Context, conn grpc.ClientConnInterface) ProbeReport {
 	errand := newErrand(conn, p.server.config.Name)
 	defer errand.leave()
-	report := ProbeReport{
-		Ingest:  p.stage(ctx, errand.report),
-		Routing: ProbeStage{Outcome: ProbeSkipped, Message: "nothing was reported that could be found"},
-	}
+	report := ProbeReport{Ingest: p.stage(ctx, errand.report), Routing: notTaken()}
 	if report.Ingest.Outcome == ProbeOK {
 		report.Routing = p.stage(ctx, errand.find)
 	}
 	return report
+}
+
+// notTaken is the routing of a probe that has reported nothing.
+func notTaken() ProbeStage {
+	return ProbeStage{Outcome: ProbeSkipped, Message: "nothing was reported that could be found"}
 }
 
 // stage takes a step and judges its end.

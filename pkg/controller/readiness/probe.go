@@ -49,10 +49,25 @@ func (j *judgement) probeGate(s standing) standing {
 	}
 	j.judgeProbe()
 	condition := j.conditions.present[v1alpha1.ConditionFunctionalProbeOK]
-	if condition.Status != metav1.ConditionFalse {
+	switch {
+	case condition.Status == metav1.ConditionFalse:
+		return settled(condition.Reason, condition.Message, v1alpha1.ReasonSynced)
+	case j.probePending():
+		return moving(v1alpha1.ReasonRolloutInProgress, "The store is available; its first functional probe has not ended yet")
+	default:
 		return s
 	}
-	return settled(condition.Reason, condition.Message, v1alpha1.ReasonSynced)
+}
+
+// probePending says whether a backend would become ready on the word of no probe, or
+// of one that knew another spec. One that is ready stays so.
+func (j *judgement) probePending() bool {
+	probe := j.facts.Probe
+	if len(probe.Stages) > 0 || probe.Failure != "" || j.condition(v1alpha1.ConditionReady).Status == metav1.ConditionTrue {
+		return false
+	}
+	last, found := j.conditions.present[v1alpha1.ConditionFunctionalProbeOK]
+	return !found || last.Status == metav1.ConditionTrue && last.ObservedGeneration < j.backend.Generation
 }
 
 // judgeProbe makes a condition of the latest probe. Without one, or when it could

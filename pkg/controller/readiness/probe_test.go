@@ -109,8 +109,21 @@ func TestProbeGate(t *testing.T) {
 			facts: managed, earlier: []change{nothing}, change: unprobed,
 			conditions: with(ready, probe, "True/ProbeOK"),
 		},
-		"before the first probe there is no condition": {
-			facts: managed, earlier: []change{unprobed}, change: nothing,
+		"RolloutInProgress: the first probe has not ended": {
+			facts: managed, change: unprobed, events: []string{"Normal/KVEventsObserved"},
+			conditions: with(movingFor("RolloutInProgress"), probe, ""), message: "first functional probe has not ended",
+		},
+		"RolloutInProgress: the last probe knew another spec": {
+			facts: managed, earlier: []change{nothing, available(0)},
+			change:     all(unprobed, available(2), func(f *Facts) { f.Backend.Generation++ }),
+			conditions: with(movingFor("RolloutInProgress"), probe, "True/ProbeOK"),
+		},
+		"the last probe stands after an outage": {
+			facts: managed, earlier: []change{nothing, available(0)}, change: all(unprobed, available(2)),
+			conditions: with(ready, probe, "True/ProbeOK"), events: []string{"Normal/BackendRecovered"},
+		},
+		"probes are switched on: what is ready stays so": {
+			facts: managed, earlier: []change{func(f *Facts) { f.Probe = Probe{} }}, change: func(f *Facts) { f.Probe.Enabled = true },
 			conditions: with(ready, probe, ""),
 		},
 		"the gate asks nothing of a store that is not up": {

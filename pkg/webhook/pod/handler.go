@@ -28,9 +28,9 @@ import (
 // Path is where the webhook is served.
 const Path = "/mutate--v1-pod"
 
-// readTimeout bounds the wait for a cache that is not filled yet. The cluster waits
-// for an answer a little longer.
-const readTimeout = 3 * time.Second
+// readTimeout bounds the wait for a cache that is not filled yet, and for the cluster's
+// version before it is known. The cluster waits longer than both for an answer.
+const readTimeout = 2 * time.Second
 
 // Options are what a Handler needs.
 type Options struct {
@@ -38,8 +38,10 @@ type Options struct {
 	Backends client.Reader
 	// Decoder knows Pods.
 	Decoder admission.Decoder
-	// Settings are those of all Pods.
+	// Settings are those of all Pods, without NativeSidecars.
 	Settings Settings
+	// NativeSidecars tells whether the cluster has them.
+	NativeSidecars func(context.Context) (bool, error)
 	// Namespace is our own, in which no Pod is touched.
 	Namespace string
 	// Registerer receives the metrics.
@@ -106,7 +108,7 @@ func (h *Handler) admit(ctx context.Context, logger logr.Logger, namespace strin
 	if backend == nil {
 		return left
 	}
-	wired, err := Wire(pod, backend, h.options.Settings)
+	wired, err := h.wire(ctx, pod, backend)
 	refusal := wiring.Refused(err)
 	switch {
 	case refusal != nil:
@@ -122,6 +124,18 @@ func (h *Handler) admit(ctx context.Context, logger logr.Logger, namespace strin
 	h.metrics.count(outcomeWired, reasonNone)
 	logger.V(2).Info("A Pod was wired", "backend", backend.Name)
 	return wired
+}
+
+// wire returns a Pod wired to a backend as this cluster allows.
+func (h *Handler) wire(ctx context.Context, pod *corev1.Pod, backend *v1alpha1.CacheBackend) (*corev1.Pod, error) {
+	settings := h.options.Settings
+	ctx, cancel := context.WithTimeout(ctx, readTimeout)
+	defer cancel()
+	var err error
+	if settings.NativeSidecars, err = h.options.NativeSidecars(ctx); err != nil {
+		return nil, fmt.Errorf("ask the cluster for its version: %w", err)
+	}
+	return Wire(pod, backend, settings)
 }
 
 // backends returns the backends of a namespace. They belong to the cache.

@@ -62,7 +62,8 @@ func newHandler(t testing.TB, reader client.Reader) (*Handler, *prometheus.Regis
 	registry := prometheus.NewPedanticRegistry()
 	handler, err := NewHandler(Options{
 		Backends: reader, Decoder: admission.NewDecoder(scheme), Settings: installed(),
-		Namespace: "inference-cache-system", Registerer: registry,
+		NativeSidecars: func(context.Context) (bool, error) { return true, nil },
+		Namespace:      "inference-cache-system", Registerer: registry,
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -196,6 +197,21 @@ func TestMetrics(t *testing.T) {
 	}
 	if _, err := NewHandler(Options{Registerer: registry}); err == nil {
 		t.Error("the metrics were registered twice")
+	}
+}
+
+// TestVersionUnknown admits a Pod of which it cannot be told how its sidecar has to
+// look.
+func TestVersionUnknown(t *testing.T) {
+	backend := backends(t)["demo-vllm"]
+	handler, registry := newHandler(t, &cached{backends: []v1alpha1.CacheBackend{*backend}})
+	handler.options.NativeSidecars = func(context.Context) (bool, error) { return false, errors.New("the cluster is away") }
+	pod := enginePod(t, backend)
+	if diff := cmp.Diff(pod, admitted(t, handler, creation(t, pod)), cmpopts.EquateEmpty()); diff != "" {
+		t.Errorf("changed (-before +after):\n%s", diff)
+	}
+	if got := counted(t, registry); got != "failed/defect" {
+		t.Errorf("counted %s", got)
 	}
 }
 

@@ -107,7 +107,7 @@ func (o *Options) AddFlags(fs *pflag.FlagSet) {
 	fs.StringVar(&o.HashScheme, "hash-scheme", o.HashScheme, "The engine, which decides how its block hashes are read: vllm or sglang.")
 	fs.StringVar(&o.Server, "server", o.Server, "The index, as host:port. Every address of the host gets all reports.")
 	fs.StringVar(&o.TokenFile, "token-file", o.TokenFile, "File with the bearer token; it is read anew for every session. Empty sends none, which an index refuses.")
-	fs.StringVar(&o.CAFile, "ca-file", o.CAFile, "File with the certificates that verify the index; empty trusts those of the system.")
+	fs.StringVar(&o.CAFile, "ca-file", o.CAFile, "File with the certificates that verify the index; it is read anew for every session and may come after the start, into a folder that is there. Empty trusts those of the system.")
 	fs.StringVar(&o.TLSServerName, "tls-server-name", o.TLSServerName, "Name on the certificate of the index; empty is the host of --server.")
 	fs.StringVar(&o.ReplicaID, "replica-id", o.ReplicaID, "Name of the engine's Pod. Required.")
 	fs.StringVar(&o.Namespace, "namespace", o.Namespace, "Namespace of the engine's Pod; empty is --tenant-id.")

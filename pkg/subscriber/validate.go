@@ -11,6 +11,7 @@ import (
 	"net"
 	"net/url"
 	"os"
+	"path/filepath"
 	"strings"
 	"time"
 
@@ -108,11 +109,15 @@ func (o *Options) validateServer() error {
 	if err != nil || host == "" || port == "" {
 		errs = append(errs, problem("server", o.Server, "is no address", "use host:port"))
 	}
-	for _, file := range []struct{ flag, path string }{{"token-file", o.TokenFile}, {"ca-file", o.CAFile}} {
+	// The certificates may come later than we do, into a volume that is there: they are
+	// published by namespace, and an engine must not wait for that.
+	for _, file := range []struct{ flag, path, present string }{
+		{"token-file", o.TokenFile, o.TokenFile}, {"ca-file", o.CAFile, filepath.Dir(o.CAFile)},
+	} {
 		if file.path == "" {
 			continue
 		}
-		if _, err := os.Stat(file.path); err != nil {
+		if _, err := os.Stat(file.present); err != nil {
 			errs = append(errs, problem(file.flag, file.path, "cannot be read: "+err.Error(), "mount the file, or leave the flag out"))
 		}
 	}

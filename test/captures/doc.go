@@ -13,5 +13,8 @@ SPDX-License-Identifier: Apache-2.0
 // it with the request's CachedTokens. README.md says what was recorded, how, and
 // which answers no reader of events can predict.
 //
+// Beside them lie recordings of stores, as questions and answers, which
+// [LoadExchanges] reads.
+//
 // It is for tests and the demo; nothing that is shipped imports it.
 package captures

@@ -126,7 +126,7 @@ func TestProbe(t *testing.T) {
 		"spoils blocks":                  {&server{spoil: true}, probe.Failed, "another block"},
 		"describes blocks otherwise":     {&server{misdescribe: true}, probe.Failed, "otherwise"},
 		"closes on a block":              {&server{closeOnPut: true}, probe.Failed, "closes the connection"},
-		"release up to 0.3":              {&server{validKey: formerlyParses}, probe.Unknown, "before 0.4"},
+		"release up to 0.3":              {&server{validKey: formerlyParses, health: recorded(t, "health_former_key").Response}, probe.Unknown, "before 0.4"},
 		"another protocol that closes":   {&server{validKey: func(string) bool { return false }}, probe.Unknown, "not known"},
 		"another protocol that answers":  {&server{health: []byte("HTTP/1.1 400 Bad Request\r\nContent-Length: 0\r\n\r\n")}, probe.Unknown, "not answer as"},
 		"says that it is not healthy":    {&server{health: missing}, probe.Unknown, "not answer as"},

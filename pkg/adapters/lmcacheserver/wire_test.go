@@ -19,14 +19,20 @@ import (
 // recordedKey is the key of the recording.
 const recordedKey = "test-model@1@0@abcdef@half"
 
-// recorded returns what a real server answered.
-func recorded(t testing.TB, name string) captures.Exchange {
+// recording returns what a server of a release answered.
+func recording(t testing.TB, release string) []captures.Exchange {
 	t.Helper()
-	exchanges, err := captures.LoadExchanges("lmcache/lm-server-0.5.6-raw.json")
+	exchanges, err := captures.LoadExchanges("lmcache/lm-server-" + release + "-raw.json")
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, exchange := range exchanges {
+	return exchanges
+}
+
+// recorded returns what a server answered.
+func recorded(t testing.TB, name string) captures.Exchange {
+	t.Helper()
+	for _, exchange := range append(recording(t, "0.5.6"), recording(t, "0.3.9")...) {
 		if exchange.Name == name {
 			return exchange
 		}
@@ -70,6 +76,23 @@ func TestHeadersOfTheRecording(t *testing.T) {
 				t.Errorf("header (-want +got):\n%s", diff)
 			}
 		})
+	}
+}
+
+// TestReleasesSpeakAlike holds that the server of the default image is spoken to as
+// the recorded one, and that an older one is told from both.
+func TestReleasesSpeakAlike(t *testing.T) {
+	if diff := cmp.Diff(recording(t, "0.5.6"), recording(t, "0.4.7")); diff != "" {
+		t.Errorf("releases differ (-0.5.6 +0.4.7):\n%s", diff)
+	}
+	for _, exchange := range recording(t, "0.3.9") {
+		if exchange.Name == "health" && (len(exchange.Response) > 0 || !exchange.Closed) {
+			t.Error("0.3.9 understands keys of its successors")
+		}
+	}
+	former := request{command: commandHealth, key: "vllm@test-model@1@0@abcdef"}
+	if diff := cmp.Diff(recorded(t, "health_former_key").Request, former.encode()); diff != "" {
+		t.Errorf("request to 0.3.9 (-recorded +ours):\n%s", diff)
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 	"net"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -39,17 +40,44 @@ func TestStopsWhileItWaits(t *testing.T) {
 	}
 	p := start(t, dir, "--data-dir="+filepath.Join(dir, "data"), "--grpc-bind-address=127.0.0.1:0",
 		"--kubeconfig="+kubeconfig, "--authentication-kubeconfig="+kubeconfig, "--authorization-kubeconfig="+kubeconfig)
+	p.awaitLog(t, "Asking the cluster for the rights of this server failed")
+	if err := p.stop(t); err != nil {
+		t.Errorf("it ended with %v\n%s", err, p.stderr.String())
+	}
+}
+
+// TestStopsWhileItStarts ends a server while its own clients connect to it: nobody
+// waits for them. It is a race, so there are several tries.
+func TestStopsWhileItStarts(t *testing.T) {
+	for range 5 {
+		dir := t.TempDir()
+		p := start(t, dir, "--standalone", "--data-dir="+dir, "--secure-port=0", "--grpc-bind-address=127.0.0.1:0", "-v=3")
+		p.awaitLog(t, "Listing and watching")
+		if err := p.cmd.Process.Signal(syscall.SIGTERM); err != nil {
+			t.Fatal(err)
+		}
+		select {
+		case <-p.exited:
+		case <-time.After(30 * time.Second): // after which a kubelet kills
+			t.Fatalf("server does not stop\n%s", p.stderr.String())
+		}
+		if p.err != nil {
+			t.Errorf("it ended with %v\n%s", p.err, p.stderr.String())
+		}
+	}
+}
+
+// awaitLog waits until the process has logged a text.
+func (p *process) awaitLog(t *testing.T, text string) {
+	t.Helper()
 	deadline := time.After(time.Minute)
-	for !strings.Contains(p.stderr.String(), "Asking the cluster for the rights of this server failed") {
+	for !strings.Contains(p.stderr.String(), text) {
 		select {
 		case <-p.exited:
 			t.Fatalf("ended by itself: %v\n%s", p.err, p.stderr.String())
 		case <-deadline:
-			t.Fatalf("does not ask\n%s", p.stderr.String())
+			t.Fatalf("does not say %q\n%s", text, p.stderr.String())
 		case <-time.After(5 * time.Millisecond):
 		}
-	}
-	if err := p.stop(t); err != nil {
-		t.Errorf("it ended with %v\n%s", err, p.stderr.String())
 	}
 }

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"k8s.io/apimachinery/pkg/runtime"
+	utilnet "k8s.io/apimachinery/pkg/util/net"
 	"k8s.io/apimachinery/pkg/util/wait"
 	genericapiserver "k8s.io/apiserver/pkg/server"
 	"k8s.io/client-go/rest"
@@ -35,6 +36,9 @@ const (
 	// readyPoll is how often readiness is looked at while starting. It bounds
 	// how late a user learns that the server serves.
 	readyPoll = 20 * time.Millisecond
+
+	// dropPoll is how often connections of our own are closed while the server stops.
+	dropPoll = 100 * time.Millisecond
 )
 
 // Server is an API server with its group installed. It runs once.
@@ -165,7 +169,10 @@ func (s *Server) Run(ctx context.Context) error {
 			}
 		})
 	}
+	ended := make(chan struct{})
+	s.background.Go(func() { s.dropLoopback(ctx, ended) })
 	err := s.Generic.PrepareRun().RunWithContext(ctx)
+	close(ended)
 	if cause := context.Cause(ctx); err == nil && !errors.Is(cause, context.Canceled) {
 		err = cause
 	}
@@ -184,6 +191,31 @@ func (s *Server) Close() error {
 		s.closeErr = errors.Join(s.closeErr, s.extra.CloseLast())
 	})
 	return s.closeErr
+}
+
+// dropLoopback closes what our own clients keep open while the server stops. A
+// connection that is made just then is not told that the server goes, and would be
+// waited for as long as for an open request.
+func (s *Server) dropLoopback(ctx context.Context, ended <-chan struct{}) {
+	select {
+	case <-ctx.Done():
+	case <-ended:
+		return
+	}
+	client, err := rest.HTTPClientFor(s.Generic.LoopbackClientConfig)
+	if err != nil {
+		return // nobody has such a connection then
+	}
+	ticker := time.NewTicker(dropPoll)
+	defer ticker.Stop()
+	for {
+		utilnet.CloseIdleConnectionsFor(client.Transport)
+		select {
+		case <-ended:
+			return
+		case <-ticker.C:
+		}
+	}
 }
 
 func (s *Server) reportReady(ctx context.Context) error {
@@ -206,7 +238,7 @@ func (s *Server) WaitReady(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("make loopback client: %w", err)
 	}
-	defer client.CloseIdleConnections()
+	defer utilnet.CloseIdleConnectionsFor(client.Transport)
 	url := s.Generic.LoopbackClientConfig.Host + readyzPath
 	return wait.PollUntilContextCancel(ctx, readyPoll, true, func(ctx context.Context) (bool, error) {
 		request, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)

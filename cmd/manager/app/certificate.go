@@ -40,7 +40,9 @@ type certificate struct {
 	current atomic.Pointer[tls.Certificate]
 }
 
-func newCertificate(config *rest.Config, namespace string, registerer prometheus.Registerer, logger logr.Logger) (*certificate, error) {
+// newCertificate returns a certificate whose authorities sign when published says that
+// the cluster knows them; nil asks nobody.
+func newCertificate(config *rest.Config, namespace string, published func([]byte) bool, registerer prometheus.Registerer, logger logr.Logger) (*certificate, error) {
 	client, err := kubernetes.NewForConfig(config)
 	if err != nil {
 		return nil, err
@@ -49,7 +51,7 @@ func newCertificate(config *rest.Config, namespace string, registerer prometheus
 	rotator, err := certs.New(certs.Config{
 		Secrets: client.CoreV1().Secrets(namespace), Namespace: namespace, Name: authoritySecret,
 		Names:     []string{name, serviceName + "." + namespace, "localhost"},
-		Lifetimes: lifetimes, Clock: clock.RealClock{}, Jitter: rand.Float64,
+		Lifetimes: lifetimes, Published: published, Clock: clock.RealClock{}, Jitter: rand.Float64,
 		Registerer: registerer, Logger: logger.WithName("certificate"),
 	})
 	if err != nil {

@@ -14,11 +14,13 @@ import (
 	"time"
 
 	"github.com/go-logr/logr"
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/client-go/rest"
 	"k8s.io/utils/ptr"
 	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/config"
 	"sigs.k8s.io/controller-runtime/pkg/healthz"
 	"sigs.k8s.io/controller-runtime/pkg/metrics"
@@ -27,6 +29,7 @@ import (
 	"inferencecache.io/inference-cache/pkg/apis/inferencecache/v1alpha1"
 	"inferencecache.io/inference-cache/pkg/controller/cachebackend"
 	"inferencecache.io/inference-cache/pkg/controller/tenancy"
+	"inferencecache.io/inference-cache/pkg/controller/trustbundle"
 )
 
 // syncPatience is how long a readiness probe waits for what is not read yet.
@@ -44,7 +47,11 @@ func newManager(cluster *rest.Config, options *Options, logger logr.Logger) (ctr
 	if err != nil {
 		return nil, err
 	}
-	served, err := newCertificate(cluster, options.Namespace, metrics.Registry, logger)
+	hook, err := newPodWebhook(cluster, options)
+	if err != nil {
+		return nil, err
+	}
+	served, err := newCertificate(cluster, options.Namespace, hook.published(), metrics.Registry, logger)
 	if err != nil {
 		return nil, err
 	}
@@ -55,12 +62,13 @@ func newManager(cluster *rest.Config, options *Options, logger logr.Logger) (ctr
 	manager, err := ctrl.NewManager(cluster, ctrl.Options{
 		Scheme: scheme,
 		Logger: logger,
-		Cache:  cachebackend.CacheOptions(),
+		Cache:  cacheOptions(),
 		Client: cachebackend.ClientOptions(),
 		Metrics: metricsserver.Options{
 			BindAddress: options.MetricsAddress, SecureServing: true, FilterProvider: protect,
 			TLSOpts: []func(*tls.Config){served.serve},
 		},
+		WebhookServer:          hook.server(served),
 		HealthProbeBindAddress: options.HealthAddress,
 		PprofBindAddress:       options.ProfileAddress,
 
@@ -82,11 +90,20 @@ func newManager(cluster *rest.Config, options *Options, logger logr.Logger) (ctr
 			Registerer: metrics.Registry,
 		}),
 		tenancy.Add(manager, options.Concurrency),
+		trustbundle.Add(manager, options.Namespace),
+		hook.add(manager, served),
 	)
 	if err != nil {
 		return nil, fmt.Errorf("add to the manager: %w", err)
 	}
 	return manager, nil
+}
+
+// cacheOptions say what the controllers read.
+func cacheOptions() cache.Options {
+	options := cachebackend.CacheOptions()
+	options.ByObject[&corev1.ConfigMap{}] = trustbundle.CacheOptions()
+	return options
 }
 
 // cachesSynced is ready when everything that is watched was read once.

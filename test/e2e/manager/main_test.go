@@ -39,6 +39,9 @@ var environment struct {
 	// dir is for files of the tests, audit what the manager asked of the cluster.
 	dir, audit string
 	manager    *managed
+
+	// webhookPort is where the cluster asks about Pods.
+	webhookPort string
 }
 
 func TestMain(m *testing.M) {

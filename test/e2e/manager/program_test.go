@@ -10,6 +10,7 @@ package manager
 import (
 	"context"
 	"fmt"
+	"net"
 	"net/http"
 	"os"
 	"os/exec"
@@ -26,7 +27,8 @@ import (
 // account is the name of the manager's ServiceAccount and of its workload.
 const account = "inference-cache-manager"
 
-// manifests are those of the manager without its Pods, for which processes stand.
+// manifests are those of the manager without its Pods, for which processes stand. The
+// cluster asks the one about Pods that has the first of its ports.
 const manifests = `
 resources: [artifacts/manager]
 patches:
@@ -35,7 +37,16 @@ patches:
     apiVersion: apps/v1
     kind: Deployment
     metadata: {name: inference-cache-manager, namespace: inference-cache-system}
+- target: {kind: Service, name: inference-cache-manager}
+  patch: |
+    - {op: replace, path: /spec, value: {type: ExternalName, externalName: localhost}}
+- target: {kind: MutatingWebhookConfiguration, name: inference-cache-manager}
+  patch: |
+    - {op: replace, path: /webhooks/0/clientConfig/service/port, value: %s}
 `
+
+// subscriberImage is what engine Pods get. No image is pulled.
+const subscriberImage = "example.com/kvevent-subscriber:1"
 
 // managed is a manager that runs.
 type managed struct {
@@ -65,7 +76,14 @@ func applyManifests(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	content := strings.Replace(manifests, "[artifacts/", "["+relative+"/artifacts/", 1)
+	address, err := programs.FreeAddress()
+	if err != nil {
+		return err
+	}
+	if _, environment.webhookPort, err = net.SplitHostPort(address); err != nil {
+		return err
+	}
+	content := fmt.Sprintf(strings.Replace(manifests, "[artifacts/", "["+relative+"/artifacts/", 1), environment.webhookPort)
 	if err := os.WriteFile(filepath.Join(dir, "kustomization.yaml"), []byte(content), 0o600); err != nil {
 		return err
 	}
@@ -93,6 +111,7 @@ func startManager(ctx context.Context, name string, args ...string) (*managed, e
 		Args: append([]string{
 			"--kubeconfig=" + kubeconfig, "--namespace=" + aggregated.Namespace, "--functional-probe=false", "--log-verbosity=2",
 			"--metrics-bind-address=" + m.metrics, "--health-probe-bind-address=" + m.health,
+			"--webhook-port=" + environment.webhookPort, "--kvevent-subscriber-image=" + subscriberImage,
 		}, args...),
 		// The start is no proof of rights if an account of the environment helps.
 		Env: []string{"KUBECONFIG="},

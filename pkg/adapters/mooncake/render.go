@@ -7,7 +7,9 @@ package mooncake
 
 import (
 	"fmt"
+	"strings"
 
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/utils/ptr"
 
 	"inferencecache.io/inference-cache/pkg/adapters/workload"
@@ -56,6 +58,7 @@ func Render(in workload.Input) (workload.Objects, error) {
 	if server.Image == "" {
 		server.Image = DefaultImage
 	}
+	server.Env = env(server.Image)
 	if len(settings.Command) > 0 {
 		server.Command, server.Args = settings.Command[:1], settings.Command[1:]
 	}
@@ -70,4 +73,29 @@ func args() []string {
 		"--http_metadata_server_host=0.0.0.0",
 		fmt.Sprintf("--http_metadata_server_port=%d", MetadataPort),
 	}
+}
+
+// publishedRepository is where the makers of Mooncake publish its image; mirrors
+// keep the end of the name.
+const publishedRepository = "kvcacheai/mooncake"
+
+// publishedPath finds the programs of the published image's Python package before
+// those of the system. What is called mooncake_master there is a script up to 0.3.11,
+// which changes the mode of the program before it runs it: for a user who does not
+// own it, and on a file system that is read only, that fails. The script also keeps
+// the signal that ends a Pod from the program.
+const publishedPath = "/usr/local/lib/python3.10/dist-packages/mooncake:/usr/local/lib/python3.12/dist-packages/mooncake:" +
+	"/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
+
+// env is the environment of a master. Images that are not Mooncake's own find their
+// programs themselves.
+func env(image string) []corev1.EnvVar {
+	repository, _, _ := strings.Cut(image, "@")
+	if slash, colon := strings.LastIndex(repository, "/"), strings.LastIndex(repository, ":"); colon > slash {
+		repository = repository[:colon]
+	}
+	if repository != publishedRepository && !strings.HasSuffix(repository, "/"+publishedRepository) {
+		return nil
+	}
+	return []corev1.EnvVar{{Name: "PATH", Value: publishedPath}}
 }

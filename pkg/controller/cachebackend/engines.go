@@ -45,6 +45,9 @@ func observeEngines(ctx context.Context, reader client.Reader, backend *v1alpha1
 		if claims && selector.Matches(labels.Set(pod.Labels)) {
 			engines.Matched++
 			if why := pod.Annotations[v1alpha1.AnnotationInjectSkipped]; why != "" && why != v1alpha1.InjectSkippedByAnnotation {
+				if message := pod.Annotations[v1alpha1.AnnotationInjectSkippedMessage]; message != "" {
+					why += ": " + message
+				}
 				engines.LeftUnwired = append(engines.LeftUnwired, readiness.PodNote{Pod: pod.Name, Note: why})
 			}
 		}

@@ -8,6 +8,7 @@ package cachebackend
 import (
 	"context"
 	"fmt"
+	"math/rand/v2"
 	"slices"
 	"strings"
 	"sync"
@@ -102,7 +103,7 @@ func (h *harness) newReconciler(t *testing.T) *Reconciler {
 		client: h.client, now: h.clock, namespace: "inference-cache-system",
 		registry:    adapters.All(),
 		applier:     &applier{cached: h.client, live: live, scheme: h.client.Scheme(), memo: newMemo()},
-		credentials: newCredentials(live, h.clock, strings.NewReader(strings.Repeat("entropy ", 1000))),
+		credentials: newCredentials(live, h.clock, rand.NewChaCha8([32]byte{})),
 		prober:      newProber(h.client, h.clock, func() string { return "nonce" }),
 		restarter:   &restarter{live: live, client: h.client},
 		recorder:    h.recorder,
@@ -223,7 +224,7 @@ func (h *harness) look(t *testing.T) time.Duration {
 
 func (h *harness) try(t *testing.T) (reconcile.Result, error) {
 	t.Helper()
-	return h.Reconcile(t.Context(), reconcile.Request{NamespacedName: types.NamespacedName{Namespace: testNamespace, Name: testName}})
+	return h.Reconcile(t.Context(), reconcile.Request{NamespacedName: backendKey()})
 }
 
 // backend reads the backend.
@@ -260,6 +261,18 @@ func (h *harness) ready(t *testing.T) string {
 		return ""
 	}
 	return string(ready.Status) + "/" + ready.Reason
+}
+
+// is says whether a condition has a status and a reason.
+func (h *harness) is(t *testing.T, conditionType, want string) bool {
+	t.Helper()
+	condition := meta.FindStatusCondition(h.backend(t).Status.Conditions, conditionType)
+	return condition != nil && string(condition.Status)+"/"+condition.Reason == want
+}
+
+// backendKey names the backend of every test.
+func backendKey() types.NamespacedName {
+	return types.NamespacedName{Namespace: testNamespace, Name: testName}
 }
 
 // owned returns what the backend controls, Secrets too, as kind and name.

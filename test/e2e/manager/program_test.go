@@ -101,6 +101,11 @@ func startManager(ctx context.Context, name string, args ...string) (*managed, e
 		return nil, err
 	}
 	m := &managed{log: filepath.Join(environment.dir, name+".log")}
+	webhookPort := environment.webhookPort
+	if environment.manager != nil {
+		// One process has it. The cluster asks nobody else.
+		webhookPort = "0"
+	}
 	for _, address := range []*string{&m.metrics, &m.health} {
 		if *address, err = programs.FreeAddress(); err != nil {
 			return nil, err
@@ -111,7 +116,7 @@ func startManager(ctx context.Context, name string, args ...string) (*managed, e
 		Args: append([]string{
 			"--kubeconfig=" + kubeconfig, "--namespace=" + aggregated.Namespace, "--functional-probe=false", "--log-verbosity=2",
 			"--metrics-bind-address=" + m.metrics, "--health-probe-bind-address=" + m.health,
-			"--webhook-port=" + environment.webhookPort, "--kvevent-subscriber-image=" + subscriberImage,
+			"--webhook-port=" + webhookPort, "--kvevent-subscriber-image=" + subscriberImage,
 		}, args...),
 		// The start is no proof of rights if an account of the environment helps.
 		Env: []string{"KUBECONFIG="},

@@ -15,7 +15,7 @@ import (
 )
 
 // converter knows the schemas by which the fake merges what is applied. Our own
-// kinds have none here. Of a NetworkPolicy it must not use that of the cluster: the
+// kinds have none here, nor has what the cluster need not have. Of a NetworkPolicy it must not use that of the cluster: the
 // fake reads the object that is there without it, and then cannot merge the two.
 type converter struct{ known, deduced managedfields.TypeConverter }
 
@@ -26,7 +26,7 @@ func newConverter(scheme *runtime.Scheme) converter {
 // ObjectToTyped implements managedfields.TypeConverter.
 func (c converter) ObjectToTyped(object runtime.Object, options ...typed.ValidationOptions) (*typed.TypedValue, error) {
 	gvk := object.GetObjectKind().GroupVersionKind()
-	if gvk.Kind == "NetworkPolicy" || gvk.Group == v1alpha1.GroupName {
+	if gvk.Kind == "NetworkPolicy" || gvk.Group == v1alpha1.GroupName || gvk.Kind == kindLeaderWorkerSet {
 		return c.deduced.ObjectToTyped(object, options...)
 	}
 	return c.known.ObjectToTyped(object, options...)

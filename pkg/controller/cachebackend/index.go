@@ -70,17 +70,26 @@ func indexHandler() handler.Funcs {
 }
 
 func enqueueShares(queue workqueue.TypedRateLimitingInterface[reconcile.Request], before, after client.Object) {
+	for _, request := range changedShares(before, after) {
+		queue.Add(request)
+	}
+}
+
+// changedShares returns the backends whose share has changed.
+func changedShares(before, after client.Object) []reconcile.Request {
+	var changed []reconcile.Request
 	old, now := phases(before), phases(after)
 	for name, phase := range now {
 		if was, known := old[name]; !known || was != phase {
-			queue.Add(reconcile.Request{NamespacedName: name})
+			changed = append(changed, reconcile.Request{NamespacedName: name})
 		}
 	}
 	for name := range old {
 		if _, known := now[name]; !known {
-			queue.Add(reconcile.Request{NamespacedName: name})
+			changed = append(changed, reconcile.Request{NamespacedName: name})
 		}
 	}
+	return changed
 }
 
 // phase is what of a share changes seldom.
@@ -92,7 +101,7 @@ type phase struct {
 
 func phases(object client.Object) map[types.NamespacedName]phase {
 	index, ok := object.(*v1alpha1.CacheIndex)
-	if !ok {
+	if !ok || index == nil {
 		return nil
 	}
 	found := make(map[types.NamespacedName]phase, len(index.Status.Backends))

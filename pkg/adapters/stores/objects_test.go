@@ -6,11 +6,13 @@ SPDX-License-Identifier: Apache-2.0
 package stores_test
 
 import (
+	"maps"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
 
@@ -26,9 +28,7 @@ func TestCommonToAllObjects(t *testing.T) {
 		"app.kubernetes.io/name": "cachebackend", "app.kubernetes.io/instance": "cache", "app.kubernetes.io/managed-by": "inference-cache-controller",
 	}
 	labels := map[string]string{"inferencecache.io/backend-type": "LMCache"}
-	for key, value := range selector {
-		labels[key] = value
-	}
+	maps.Copy(labels, selector)
 	owner := []metav1.OwnerReference{{
 		APIVersion: "inferencecache.io/v1alpha1", Kind: "CacheBackend", Name: "cache", UID: "6f1c3a52-0d55-4b5e-9a37-0f1d0e6f7a11",
 		Controller: ptr.To(true), BlockOwnerDeletion: ptr.To(true),
@@ -205,6 +205,42 @@ func TestRestrictedProfile(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// TestResultsAreTheCallers holds that what is rendered can be changed without a
+// change of the backend, which may lie in an informer's cache.
+func TestResultsAreTheCallers(t *testing.T) {
+	for provider := range providers() {
+		backend := managed(provider, resources(&corev1.ResourceRequirements{Limits: corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("1")}}),
+			func(spec *v1alpha1.CacheBackendSpec) {
+				spec.EngineSelector = &v1alpha1.EngineSelector{MatchLabels: map[string]string{"app": "engine"}}
+				spec.RemoteStorage.LMCacheServer.Command = []string{"a", "b"}
+				spec.RemoteStorage.Mooncake.Command = []string{"a", "b"}
+				spec.Template = &v1alpha1.PodTemplateOverrides{
+					NodeSelector: map[string]string{"pool": "a"}, Tolerations: []corev1.Toleration{{Key: "a"}},
+					SecurityContext: &corev1.PodSecurityContext{RunAsUser: ptr.To[int64](1)},
+				}
+			})
+		before := backend.DeepCopy()
+		objects := render(t, backend)
+		pod := template(t, objects).Spec
+		pod.Containers[0].Resources.Limits[corev1.ResourceCPU] = resource.MustParse("2")
+		pod.Containers[0].Args[0] = "changed"
+		if len(pod.Containers[0].Command) > 0 {
+			pod.Containers[0].Command[0] = "changed"
+		}
+		pod.NodeSelector["pool"], pod.Tolerations[0].Key, *pod.SecurityContext.RunAsUser = "changed", "changed", 2
+		objects.Service.Spec.Selector["app"] = "changed"
+		if objects.NetworkPolicy != nil {
+			objects.NetworkPolicy.Spec.Ingress[0].From[0].PodSelector.MatchLabels["app"] = "changed"
+		}
+		if diff := cmp.Diff(before, backend); diff != "" {
+			t.Errorf("%s: a change of the result shows in the backend (-before +after):\n%s", provider, diff)
+		}
+		if objects.Deployment.Labels["app"] != "" || objects.Deployment.Spec.Selector.MatchLabels["app"] != "" {
+			t.Errorf("%s: objects share their labels", provider)
+		}
 	}
 }
 

@@ -132,10 +132,11 @@ func TestANewPasswordRestartsTheStore(t *testing.T) {
 		}
 		return objects.Deployment.Spec.Template.Annotations[workload.AnnotationPasswordRevision]
 	}
-	if revision("a") == revision("b") {
+	first, again, other := revision("a"), revision("a"), revision("b")
+	if first == other {
 		t.Error("Pods do not change with the password")
 	}
-	if revision("a") != revision("a") {
+	if first != again {
 		t.Error("Pods change without need")
 	}
 }

@@ -34,3 +34,7 @@ E2ESEED ?= 0
 .PHONY: e2e-engine
 e2e-engine: ## Compare answers with a real vLLM for E2ETIME. Installs it once: 6 GB.
 	hack/e2e-engine.sh $(E2ETIME) $(E2ESEED) $(value TESTFLAGS)
+
+.PHONY: e2e-lmcache
+e2e-lmcache: ## Probe LMCache's own servers of several releases. Needs what e2e-engine installs.
+	hack/e2e-lmcache.sh $(value TESTFLAGS)

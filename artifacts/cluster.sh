@@ -12,6 +12,8 @@ shopt -s inherit_errexit
 
 readonly namespace=inference-cache-system
 readonly workload=inference-cache-apiserver
+# shellcheck disable=SC2034 # for those who source this
+readonly manager_workload=inference-cache-manager
 readonly group=inferencecache.io
 readonly apiservice=v1alpha1.${group}
 # On the namespace while it is uninstalled: that the objects have been seen to.

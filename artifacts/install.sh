@@ -2,8 +2,8 @@
 # Copyright 2026 The inference-cache Authors.
 # SPDX-License-Identifier: Apache-2.0
 
-# Installs the API server into a cluster, or brings an installation up to these
-# manifests. It may be interrupted and run again. What stands in the way is said
+# Installs the API server and the manager into a cluster, or brings an installation
+# up to these manifests. It may be interrupted and run again. What stands in the way is said
 # before anything is changed.
 
 set -o errexit -o nounset -o pipefail
@@ -17,7 +17,8 @@ Usage: install.sh [--overlay NAME|DIRECTORY] [--context NAME] [--timeout SECONDS
 
   --overlay          A folder of overlays/, or a kustomization of your own (with a slash
                      in it). Without it the base is installed. A folder apiservice in it
-                     takes the place of artifacts/apiservice.
+                     takes the place of artifacts/apiservice, and one named manager
+                     that of artifacts/manager.
   --context          The context of the kubeconfig ($KUBECONFIG, as for kubectl).
   --timeout          How long each wait may take. Default 300.
   --force-conflicts  Take over fields that somebody else has changed in the cluster.
@@ -57,7 +58,7 @@ while (($# > 0)); do
 done
 [[ "${timeout}" =~ ^[1-9][0-9]*$ ]] || fail "--timeout is a number of seconds, not ${timeout}"
 
-# choose finds the two kustomizations.
+# choose finds the three kustomizations.
 choose() {
   case "${overlay}" in
   '') directory=${artifacts}/base ;;
@@ -69,6 +70,10 @@ choose() {
   registration=${artifacts}/apiservice
   if [[ -f "${directory}/apiservice/kustomization.yaml" ]]; then
     registration=${directory}/apiservice
+  fi
+  manager=${artifacts}/manager
+  if [[ -f "${directory}/manager/kustomization.yaml" ]]; then
+    manager=${directory}/manager
   fi
 }
 
@@ -131,7 +136,7 @@ check_change() {
 # In a namespace that is not there yet it can judge nothing.
 rehearse() {
   local kustomization answer refusals
-  for kustomization in "${directory}" "${registration}"; do
+  for kustomization in "${directory}" "${registration}" "${manager}"; do
     answer=$(k kustomize "${kustomization}" | k apply "${apply_flags[@]}" --dry-run=server -f - 2>&1) || true
     refusals=$(grep -v -e ' serverside-applied (server dry run)$' -e '^Warning: ' -e "namespaces \"${namespace}\" not found\$" <<<"${answer}") || true
     [[ -z "${refusals}" ]] || fail "the cluster refuses what would be applied; nothing was changed:
@@ -163,7 +168,7 @@ if [[ -n "${dry_run}" ]]; then
   if [[ -z $(phase) ]]; then
     say "There is no namespace ${namespace} yet, so what belongs into it is not among these lines: it was built, but the cluster could not judge it."
   fi
-  say "Nothing was changed. The server and then the APIService would be applied as above."
+  say "Nothing was changed. The server, the APIService and then the manager would be applied as above."
   exit
 fi
 
@@ -179,3 +184,9 @@ k kustomize "${registration}" | k apply "${apply_flags[@]}" -f -
 await "the APIService to be available" available || fail "the cluster does not reach the server: $(condition)"
 await "the resources of ${group} in discovery" discovered
 say "${group}/v1alpha1 is available."
+
+say "Applying ${manager}"
+k kustomize "${manager}" | k apply "${apply_flags[@]}" -f -
+say "Waiting for the manager"
+k rollout status "deployment/${manager_workload}" --namespace="${namespace}" --timeout="${timeout}s" ||
+  fail "the manager does not become ready. Why: kubectl --namespace=${namespace} describe pods; and kubectl --namespace=${namespace} logs deployment/${manager_workload}"

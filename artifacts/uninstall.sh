@@ -2,9 +2,10 @@
 # Copyright 2026 The inference-cache Authors.
 # SPDX-License-Identifier: Apache-2.0
 
-# Takes the API server out of a cluster, with its objects: first the objects and
-# what belongs to them, while somebody can still delete them, then the registration,
-# the server and its data, and what it was allowed at last. It may be interrupted and
+# Takes the API server and the manager out of a cluster, with their objects: first the
+# objects and what belongs to them, while somebody can still delete them, then the
+# manager, the registration, the server and its data, and what they were allowed at
+# last. It may be interrupted and
 # run again.
 
 set -o errexit -o nounset -o pipefail
@@ -162,8 +163,18 @@ Bring it back, as install.sh does, and run this again. Or give --abandon-objects
   fi
 }
 
-# pods prints the Pods of the server.
-pods() { k get pods --namespace="${namespace}" --selector=app.kubernetes.io/name="${workload}" -o name; }
+# pods prints the Pods of a workload.
+pods() { k get pods --namespace="${namespace}" --selector=app.kubernetes.io/name="$1" -o name; }
+
+# delete_manager ends what asks the server and is asked about Pods.
+delete_manager() {
+  change delete mutatingwebhookconfiguration/inference-cache-manager --ignore-not-found --timeout="${timeout}s"
+  change delete poddisruptionbudget,deployment --selector=app.kubernetes.io/name="${manager_workload}" \
+    --namespace="${namespace}" --ignore-not-found --timeout="${timeout}s"
+  if [[ -z "${dry_run}" ]]; then
+    await "the Pods of the manager to end" empty pods "${manager_workload}"
+  fi
+}
 
 # unregister takes the group out of the API, if it is ours.
 unregister() {
@@ -177,7 +188,7 @@ delete_server() {
   local in=(--namespace="${namespace}" --ignore-not-found --timeout="${timeout}s")
   change delete poddisruptionbudget,deployment,statefulset --selector=app.kubernetes.io/part-of=inference-cache "${in[@]}"
   if [[ -z "${dry_run}" ]]; then
-    await "the Pods of the server to end" empty pods
+    await "the Pods of the server to end" empty pods "${workload}"
   fi
   change delete persistentvolumeclaim --selector=app.kubernetes.io/name="${workload}" "${in[@]}"
   change delete secret/inference-cache-ca configmap/inference-cache-ca "${in[@]}"
@@ -187,14 +198,16 @@ delete_server() {
 delete_rights() {
   local gone=(--ignore-not-found --timeout="${timeout}s")
   change delete role/inference-cache-apiserver rolebinding/inference-cache-apiserver --namespace=kube-system "${gone[@]}"
-  change delete clusterrolebinding/inference-cache-apiserver "${gone[@]}"
-  change delete clusterrole/inference-cache-apiserver clusterrole/inference-cache-view clusterrole/inference-cache-edit "${gone[@]}"
+  change delete clusterrolebinding/inference-cache-apiserver clusterrolebinding/inference-cache-manager "${gone[@]}"
+  change delete clusterrole/inference-cache-apiserver clusterrole/inference-cache-manager "${gone[@]}"
+  change delete clusterrole/inference-cache-view clusterrole/inference-cache-edit "${gone[@]}"
   change delete flowschema/inference-cache-apiserver "${gone[@]}"
 }
 
 reach
 check_namespace
 settle_objects
+delete_manager
 unregister
 delete_server
 delete_rights

@@ -16,6 +16,7 @@ import (
 
 	apiserver "inferencecache.io/inference-cache/cmd/apiserver/app"
 	subscriber "inferencecache.io/inference-cache/cmd/kvevent-subscriber/app"
+	manager "inferencecache.io/inference-cache/cmd/manager/app"
 )
 
 func main() {
@@ -42,6 +43,7 @@ func pages() map[string]string {
 	return map[string]string{
 		"apiserver.md":          page(server.Command, groups),
 		"kvevent-subscriber.md": page(subscriber.New(), nil),
+		"manager.md":            page(manager.New(), nil),
 	}
 }
 

@@ -90,6 +90,7 @@ func TestImages(t *testing.T) {
 	user := strconv.FormatInt(*pod.SecurityContext.RunAsUser, 10) + ":" + strconv.FormatInt(*pod.SecurityContext.RunAsGroup, 10)
 	tests := map[string]string{
 		"apiserver":          "/usr/local/bin/inference-cache-apiserver",
+		"manager":            "/usr/local/bin/inference-cache-manager",
 		"kvevent-subscriber": "/usr/local/bin/kvevent-subscriber",
 	}
 	for name, program := range tests {

@@ -29,7 +29,7 @@ import (
 
 // kustomizations are all that a user may apply, by the folder in artifacts.
 var kustomizations = []string{
-	"base", "apiservice", "overlays/ha", "overlays/cert-manager", "overlays/cert-manager/apiservice",
+	"base", "apiservice", "manager", "overlays/ha", "overlays/cert-manager", "overlays/cert-manager/apiservice",
 }
 
 // workloads are those that run the server.

@@ -13,6 +13,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -46,7 +47,7 @@ func TestUninstallNamesAll(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, folder := range workloads {
+	for _, folder := range slices.Concat(workloads, []string{"manager"}) {
 		for _, object := range objects(t, folder) {
 			accessor, err := meta.Accessor(object)
 			if err != nil {
@@ -157,8 +158,9 @@ func TestUninstallOrder(t *testing.T) {
 		t.Fatalf("%v\n%s", err, output)
 	}
 	want := []string{
+		"mutatingwebhookconfiguration/inference-cache-manager", "poddisruptionbudget,deployment",
 		"poddisruptionbudget,deployment,statefulset", "persistentvolumeclaim", "secret/inference-cache-ca", "role/inference-cache-apiserver",
-		"clusterrolebinding/inference-cache-apiserver", "clusterrole/inference-cache-apiserver", "flowschema/inference-cache-apiserver", "namespace",
+		"clusterrolebinding/inference-cache-apiserver", "clusterrole/inference-cache-apiserver", "clusterrole/inference-cache-view", "flowschema/inference-cache-apiserver", "namespace",
 	}
 	var got []string
 	for _, found := range regexp.MustCompile(`(?m)^delete (\S+)`).FindAllStringSubmatch(changes, -1) {

@@ -93,6 +93,9 @@ func ended(pod *corev1.Pod) bool {
 
 func observeWired(engines *readiness.Engines, pod *corev1.Pod) {
 	engines.Wired++
+	if layout := pod.Annotations[annotationLayout]; layout != "" {
+		engines.Layouts = append(engines.Layouts, readiness.PodNote{Pod: pod.Name, Note: layout})
+	}
 	if check, ok := kernelCheckOf(pod); ok {
 		engines.Kernels = append(engines.Kernels, check)
 	}
@@ -184,5 +187,6 @@ func sortNotes(engines *readiness.Engines) {
 	byPod := func(a, b readiness.PodNote) int { return strings.Compare(a.Pod, b.Pod) }
 	slices.SortFunc(engines.LeftUnwired, byPod)
 	slices.SortFunc(engines.CrashLoops, byPod)
+	slices.SortFunc(engines.Layouts, byPod)
 	slices.SortFunc(engines.Kernels, func(a, b readiness.KernelCheck) int { return strings.Compare(a.Pod, b.Pod) })
 }

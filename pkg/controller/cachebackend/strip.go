@@ -38,6 +38,9 @@ func stripPod(obj any) (any, error) {
 		Spec:   corev1.PodSpec{InitContainers: stripContainers(pod.Spec.InitContainers), Containers: stripContainers(pod.Spec.Containers)},
 		Status: corev1.PodStatus{Phase: pod.Status.Phase, Conditions: readyCondition(pod.Status.Conditions)},
 	}
+	if layout := layoutOf(pod); layout != "" {
+		stripped.Annotations[annotationLayout] = layout
+	}
 	stripped.Status.InitContainerStatuses = stripStatuses(pod.Status.InitContainerStatuses)
 	stripped.Status.ContainerStatuses = stripStatuses(pod.Status.ContainerStatuses)
 	return stripped, nil
@@ -75,7 +78,7 @@ func stripIndex(obj any) (any, error) {
 func ourAnnotations(annotations map[string]string) map[string]string {
 	var ours map[string]string
 	for name, value := range annotations {
-		if strings.HasPrefix(name, v1alpha1.GroupName+"/") {
+		if strings.HasPrefix(name, v1alpha1.GroupName+"/") && name != annotationLayout {
 			if ours == nil {
 				ours = map[string]string{}
 			}

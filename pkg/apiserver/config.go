@@ -10,6 +10,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 	"go.opentelemetry.io/otel/trace"
@@ -55,6 +56,9 @@ type ExtraConfig struct {
 	// IndexMemory is the most memory, in bytes, that the index may take; 0 means no
 	// limit.
 	IndexMemory int64
+	// IndexWarmUp is how long after its start the index calls itself incomplete; 0
+	// stands for index.DefaultWarmUp.
+	IndexWarmUp time.Duration
 	// Tokenizer reads prompts that come as text; nil leaves them unread.
 	Tokenizer routing.Tokenizer
 	// Rights is the check of what this server may do in the cluster; nil without a

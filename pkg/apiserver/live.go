@@ -51,7 +51,9 @@ func newLive(ctx context.Context, extra *ExtraConfig, generic *genericapiserver.
 	kinds := informers.Inferencecache().V1alpha1()
 	l := &live{informers: informers, rechecks: newRechecks()}
 
-	idx := index.New(index.Options{Secret: rand.Uint64(), Memory: extra.IndexMemory, HiddenTenant: indexserver.ReservedTenant}, extra.Clock.Now())
+	idx := index.New(index.Options{
+		Secret: rand.Uint64(), Memory: extra.IndexMemory, WarmUp: extra.IndexWarmUp, HiddenTenant: indexserver.ReservedTenant,
+	}, extra.Clock.Now())
 	var namespaces coreinformers.NamespaceInformer
 	if extra.Callers != nil {
 		namespaces = extra.Callers.Namespaces

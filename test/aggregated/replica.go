@@ -76,6 +76,8 @@ func (r *Replica) flags() []string {
 	i := r.installation
 	kubeconfig := i.path(kubeconfigFile)
 	flags := []string{
+		// No name server stands between replicas and engines here.
+		"--index-warm-up=10s",
 		"--bind-address=127.0.0.1", "--secure-port=" + port(r.api), "--grpc-bind-address=" + r.grpc,
 		"--kubeconfig=" + kubeconfig, "--authentication-kubeconfig=" + kubeconfig, "--authorization-kubeconfig=" + kubeconfig,
 	}

@@ -15,6 +15,7 @@ import (
 	genericoptions "k8s.io/apiserver/pkg/server/options"
 
 	"inferencecache.io/inference-cache/pkg/apiserver/standalone"
+	"inferencecache.io/inference-cache/pkg/index"
 	"inferencecache.io/inference-cache/pkg/tokenizer"
 )
 
@@ -33,6 +34,12 @@ func (o *Options) Complete() error {
 			return fmt.Errorf("resolve --data-dir: %w", err)
 		}
 		o.DataDir = dir
+	}
+	if o.IndexWarmUp == 0 {
+		o.IndexWarmUp = clusterWarmUp
+		if o.Standalone {
+			o.IndexWarmUp = index.DefaultWarmUp
+		}
 	}
 	if o.GRPCBindAddress == "" {
 		o.GRPCBindAddress = net.JoinHostPort(host, defaultGRPCPort)
@@ -65,6 +72,9 @@ func (o *Options) Validate() error {
 	}
 	if o.IndexMemory.Sign() < 0 {
 		errs = append(errs, fmt.Errorf("--index-memory: must not be below 0, is %s", o.IndexMemory.String()))
+	}
+	if o.IndexWarmUp < 0 {
+		errs = append(errs, fmt.Errorf("--index-warm-up: must not be below 0, is %s", o.IndexWarmUp))
 	}
 	if _, err := tokenizer.ParseEndpoints(o.Tokenizers); err != nil {
 		errs = append(errs, fmt.Errorf("--tokenizer: %w", err))

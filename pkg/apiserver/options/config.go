@@ -45,6 +45,7 @@ func (o *Options) Config(ctx context.Context) (*apiserver.Config, error) {
 			EmbeddedEtcd: o.embeddedEtcd(),
 			Standalone:   o.Standalone,
 			IndexMemory:  o.IndexMemory.Value(),
+			IndexWarmUp:  o.IndexWarmUp,
 		},
 	}
 	if err := o.fill(ctx, config); err != nil {

@@ -10,6 +10,8 @@ import (
 	"k8s.io/apimachinery/pkg/util/sets"
 	cliflag "k8s.io/component-base/cli/flag"
 	logsapi "k8s.io/component-base/logs/api/v1"
+
+	"inferencecache.io/inference-cache/pkg/index"
 )
 
 // Flags of the library that would do nothing here, and why. A flag that is
@@ -87,6 +89,9 @@ func (o *Options) addOwnFlags(fs *pflag.FlagSet) {
 	fs.Var(&o.IndexMemory, "index-memory",
 		"The most memory that the blocks of the live index may take, as a quantity such as 512Mi. What is beyond it is forgotten, in the order of "+
 			"its namespace's CachePolicy, and the engines that have it are Degraded. 0 means no limit.")
+	fs.DurationVar(&o.IndexWarmUp, "index-warm-up", o.IndexWarmUp,
+		"How long after its start the server calls its index incomplete: in answers, and as NOT_SERVING in the health check of the gRPC service. "+
+			"In that time every engine has to find it. Default: "+clusterWarmUp.String()+", or "+index.DefaultWarmUp.String()+" in standalone mode, which 0 stands for.")
 	fs.StringArrayVar(&o.Tokenizers, "tokenizer", o.Tokenizers,
 		"model=url of an HTTP tokenizer for lookups that send the prompt as text, such as llama=http://vllm:8000/tokenize; the path may be left out. "+
 			"A url that ends in #chat wraps the text as a user's message. Once for each model; without it such lookups are answered NO_HINT.")

@@ -38,6 +38,11 @@ const (
 	// the rest of the server in a container of four gigabytes.
 	defaultIndexMemory = "2Gi"
 
+	// clusterWarmUp is how long it may take until every engine reports to a server
+	// that is new: DNS is cached for up to 30 seconds, subscribers look every 10, and
+	// then they send what the engines hold.
+	clusterWarmUp = 45 * time.Second
+
 	loopback = "127.0.0.1"
 
 	// watchGrace bounds how long open watches may take to end at shutdown. With
@@ -61,6 +66,8 @@ type Options struct {
 
 	// IndexMemory is the most memory that the index may take; 0 means no limit.
 	IndexMemory resource.QuantityValue
+	// IndexWarmUp is how long the index calls itself incomplete after its start.
+	IndexWarmUp time.Duration
 
 	// Tokenizers say where prompts that come as text are tokenised, as model=url.
 	Tokenizers []string

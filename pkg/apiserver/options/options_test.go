@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/spf13/pflag"
@@ -48,6 +49,7 @@ func TestDefaults(t *testing.T) {
 		DataDir, Bind, GRPC string
 		Port                int
 		Embedded            bool
+		WarmUp              time.Duration
 	}
 	tests := map[string]struct {
 		args []string
@@ -55,19 +57,19 @@ func TestDefaults(t *testing.T) {
 	}{
 		"standalone": {
 			args: []string{"--standalone"},
-			want: settings{DataDir: filepath.Join(wd, "inference-cache-data"), Bind: "127.0.0.1", GRPC: "127.0.0.1:9090", Port: 6443, Embedded: true},
+			want: settings{DataDir: filepath.Join(wd, "inference-cache-data"), Bind: "127.0.0.1", GRPC: "127.0.0.1:9090", Port: 6443, Embedded: true, WarmUp: 10 * time.Second},
 		},
 		"standalone with everything given": {
-			args: []string{"--standalone", "--data-dir=/d", "--bind-address=::1", "--grpc-bind-address=localhost:1", "--secure-port=0", "--etcd-servers=http://127.0.0.1:2379"},
-			want: settings{DataDir: "/d", Bind: "::1", GRPC: "localhost:1"},
+			args: []string{"--standalone", "--data-dir=/d", "--bind-address=::1", "--grpc-bind-address=localhost:1", "--secure-port=0", "--etcd-servers=http://127.0.0.1:2379", "--index-warm-up=1s"},
+			want: settings{DataDir: "/d", Bind: "::1", GRPC: "localhost:1", WarmUp: time.Second},
 		},
 		"cluster": {
 			args: []string{"--data-dir=d"},
-			want: settings{DataDir: filepath.Join(wd, "d"), Bind: "0.0.0.0", GRPC: ":9090", Port: 6443, Embedded: true},
+			want: settings{DataDir: filepath.Join(wd, "d"), Bind: "0.0.0.0", GRPC: ":9090", Port: 6443, Embedded: true, WarmUp: 45 * time.Second},
 		},
 		"cluster with its own etcd": {
 			args: []string{"--etcd-servers=https://a:2379,https://b:2379"},
-			want: settings{Bind: "0.0.0.0", GRPC: ":9090", Port: 6443},
+			want: settings{Bind: "0.0.0.0", GRPC: ":9090", Port: 6443, WarmUp: 45 * time.Second},
 		},
 	}
 	for name, tc := range tests {
@@ -75,7 +77,7 @@ func TestDefaults(t *testing.T) {
 			o := parse(t, tc.args...)
 			got := settings{
 				DataDir: o.DataDir, Bind: o.Recommended.SecureServing.BindAddress.String(), GRPC: o.GRPCBindAddress,
-				Port: o.Recommended.SecureServing.BindPort, Embedded: o.embeddedEtcd(),
+				Port: o.Recommended.SecureServing.BindPort, Embedded: o.embeddedEtcd(), WarmUp: o.IndexWarmUp,
 			}
 			if diff := cmp.Diff(tc.want, got); diff != "" {
 				t.Errorf("wrong defaults (-want +got):\n%s", diff)
@@ -155,6 +157,7 @@ func TestValidate(t *testing.T) {
 			want: []string{"standalone mode makes its own certificates"},
 		},
 		"index memory":         {args: []string{"--standalone", "--index-memory=512Mi"}},
+		"negative warm-up":     {args: []string{"--standalone", "--index-warm-up=-1s"}, want: []string{"--index-warm-up: must not be below 0, is -1s"}},
 		"index without limit":  {args: []string{"--standalone", "--index-memory=0"}},
 		"index memory below 0": {args: []string{"--standalone", "--index-memory=-1Gi"}, want: []string{"--index-memory: must not be below 0, is -1Gi"}},
 		"tokenizers":           {args: []string{"--standalone", "--tokenizer=llama=http://vllm:8000", "--tokenizer=org/qwen=https://vllm/tokenize#chat"}},

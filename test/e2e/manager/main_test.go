@@ -94,5 +94,9 @@ func withManager(ctx context.Context, tests func() int) (code int, err error) {
 	if code != 0 {
 		fmt.Fprintln(os.Stderr, programs.Tail(environment.manager.log))
 	}
-	return code, environment.manager.stop(ctx)
+	err = environment.manager.stop(ctx)
+	if code == 0 && flag.Lookup("test.run").Value.String() == "" {
+		err = errors.Join(err, checkRights())
+	}
+	return code, err
 }

@@ -117,6 +117,21 @@ func TestManagedOnVLLM(t *testing.T) {
 	}
 }
 
+// TestAutoscaling holds that a store with an autoscaler has what belongs to it, and
+// loses it with the autoscaler.
+func TestAutoscaling(t *testing.T) {
+	t.Parallel()
+	c := newClients(t)
+	spec := managedRedis()
+	spec.Runtime, spec.RemoteStorage.Provider = v1alpha1.RuntimeVLLM, v1alpha1.StorageProviderLMCacheServer
+	spec.Autoscaling = &v1alpha1.AutoscalingSpec{MaxReplicas: 3}
+	backend := c.create(t, "cache", spec)
+	with := []string{"Deployment cache", "HorizontalPodAutoscaler cache", "NetworkPolicy cache", "PodDisruptionBudget cache", "Service cache"}
+	c.awaitOwned(t, backend, with)
+	c.patch(t, "cache", `{"spec":{"autoscaling":null}}`)
+	c.awaitOwned(t, backend, []string{"Deployment cache", "NetworkPolicy cache", "Service cache"})
+}
+
 // TestScaledToZero holds that a store which is switched off says so, and comes back.
 func TestScaledToZero(t *testing.T) {
 	t.Parallel()

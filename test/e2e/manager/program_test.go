@@ -111,10 +111,18 @@ func startManager(ctx context.Context, name string, args ...string) (*managed, e
 			return nil, err
 		}
 	}
+	address, err := programs.FreeAddress()
+	if err != nil {
+		return nil, err
+	}
+	_, port, err := net.SplitHostPort(address)
+	if err != nil {
+		return nil, err
+	}
 	m.Process, err = starting.Start(programs.Command{
 		Path: filepath.Join(environment.Programs, programs.Manager), Log: m.log, Tied: true,
 		Args: append([]string{
-			"--kubeconfig=" + kubeconfig, "--namespace=" + aggregated.Namespace, "--functional-probe=false", "--log-verbosity=2",
+			"--webhook-port=" + port, "--kubeconfig=" + kubeconfig, "--namespace=" + aggregated.Namespace, "--functional-probe=false", "--log-verbosity=2",
 			"--metrics-bind-address=" + m.metrics, "--health-probe-bind-address=" + m.health,
 			"--webhook-port=" + webhookPort, "--kvevent-subscriber-image=" + subscriberImage,
 		}, args...),

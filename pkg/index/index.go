@@ -66,6 +66,8 @@ type Index struct {
 	standings atomic.Uint64
 	// stale counts the sessions whose state the index does not have.
 	stale atomic.Int64
+	// evicted counts blocks that were forgotten.
+	evicted [Unused + 1][LFU + 1]atomic.Int64
 
 	// shape is odd while holders come, go, or change what they have all at once.
 	shape atomic.Uint64

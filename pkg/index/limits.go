@@ -74,6 +74,23 @@ func (x *Index) shed(t *tenant, brought int) {
 	}
 }
 
+// Cause is why blocks were forgotten.
+type Cause uint8
+
+// The causes.
+const (
+	// OverLimit: a tenant had more than its quota, or the index than its memory.
+	OverLimit Cause = iota
+	// Unused: nobody announced or looked up the block for the tenant's TTL.
+	Unused
+)
+
+// Evicted returns how many blocks were forgotten so far for a cause and in an order,
+// each once, however many holders it had. It never falls and takes no lock.
+func (x *Index) Evicted(cause Cause, order Eviction) int64 {
+	return x.evicted[cause][order].Load()
+}
+
 // brought is how many blocks changes store.
 func brought(changes []Change) (n int) {
 	for i := range changes {
@@ -101,11 +118,12 @@ func (x *Index) shedOnce(t *tenant, n int) {
 	if number == noRun {
 		return
 	}
-	x.forget(number, min(n, loose))
+	x.forget(number, min(n, loose), OverLimit, t.order.eviction)
 }
 
-// forget takes the last n blocks of a run from everybody.
-func (x *Index) forget(number uint32, n int) {
+// forget takes the last n blocks of a run from everybody, and counts them.
+func (x *Index) forget(number uint32, n int, cause Cause, order Eviction) {
+	x.evicted[cause][order].Add(int64(n))
 	r := x.arena.run(number)
 	d := x.directories[r.directory]
 	end := r.length()
@@ -161,7 +179,7 @@ func (x *Index) age(t *tenant, now time.Time) {
 		if number == noRun || int32(uint32(x.arena.run(number).use.Load())-t.marks[0].beat) > 0 {
 			return
 		}
-		x.forget(number, min(shedStep, loose))
+		x.forget(number, min(shedStep, loose), Unused, t.order.eviction)
 	}
 }
 

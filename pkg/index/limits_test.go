@@ -75,6 +75,12 @@ func TestQuotaForgetsInOrder(t *testing.T) {
 			if v := views[0]; v.State != Degraded || v.Exact() || v.Forgotten != 20 || v.Prefixes != 40 {
 				t.Errorf("the holder is %s, exact %t, with %d blocks and %d forgotten; want Degraded, false, 40, 20", v.State, v.Exact(), v.Prefixes, v.Forgotten)
 			}
+			if got := x.Evicted(OverLimit, tc.order); got != 20 {
+				t.Errorf("%d blocks count as forgotten for the quota, want 20", got)
+			}
+			if got := x.Evicted(Unused, tc.order) + x.Evicted(OverLimit, LRU+LFU-tc.order); got != 0 {
+				t.Errorf("%d blocks count as forgotten for something else", got)
+			}
 			x.Close(s, start)
 			cleanUp(t, x)
 		})
@@ -174,6 +180,9 @@ func TestTTL(t *testing.T) {
 	}
 	if got := x.Prefixes()["ns"]; got != 0 {
 		t.Errorf("%d blocks are left after their TTL", got)
+	}
+	if unused, over := x.Evicted(Unused, LRU), x.Evicted(OverLimit, LRU); unused != 8 || over != 0 {
+		t.Errorf("%d blocks count as unused and %d as too many, want 8 and none", unused, over)
 	}
 }
 

@@ -22,6 +22,7 @@ type gauges struct {
 	complete  *prometheus.Desc
 	memory    *prometheus.Desc
 	forgotten *prometheus.Desc
+	evicted   *prometheus.Desc
 }
 
 func newGauges(s *Server) *gauges {
@@ -36,13 +37,14 @@ func newGauges(s *Server) *gauges {
 		blocks:    desc("index_blocks", "Blocks that the holders have, by tier. One that several holders have counts for each.", "tier"),
 		memory:    desc("index_memory_bytes", "Memory that the blocks of the index take."),
 		forgotten: desc("index_forgotten_blocks", "Blocks that holders have and the index did not keep, for its memory, a quota or a TTL."),
+		evicted:   desc("index_evictions_total", "Blocks that the index forgot, by the order in which (lru, lfu) and the reason why: cap for its memory or a quota, ttl.", "algorithm", "reason"),
 		complete:  desc("index_complete", "1 while the index has the state of every holder, else 0."),
 	}
 }
 
 // Describe sends the descriptions of the gauges.
 func (g *gauges) Describe(out chan<- *prometheus.Desc) {
-	for _, d := range []*prometheus.Desc{g.streams, g.lookups, g.holders, g.blocks, g.complete, g.memory, g.forgotten} {
+	for _, d := range []*prometheus.Desc{g.streams, g.lookups, g.holders, g.blocks, g.complete, g.memory, g.forgotten, g.evicted} {
 		out <- d
 	}
 }
@@ -73,5 +75,11 @@ func (g *gauges) Collect(out chan<- prometheus.Metric) {
 	}
 	gauge(g.memory, float64(g.server.config.Index.MemoryUse()))
 	gauge(g.forgotten, float64(forgotten))
+	for cause, reason := range [...]string{"cap", "ttl"} {
+		for order, algorithm := range [...]string{"lru", "lfu"} {
+			n := g.server.config.Index.Evicted(index.Cause(cause), index.Eviction(order))
+			out <- prometheus.MustNewConstMetric(g.evicted, prometheus.CounterValue, float64(n), algorithm, reason)
+		}
+	}
 	gauge(g.complete, map[bool]float64{true: 1}[complete])
 }

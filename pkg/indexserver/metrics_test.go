@@ -26,6 +26,12 @@ inferencecache_index_blocks{tier="T3"} 0
 # HELP inferencecache_index_complete 1 while the index has the state of every holder, else 0.
 # TYPE inferencecache_index_complete gauge
 inferencecache_index_complete 1
+# HELP inferencecache_index_evictions_total Blocks that the index forgot, by the order in which (lru, lfu) and the reason why: cap for its memory or a quota, ttl.
+# TYPE inferencecache_index_evictions_total counter
+inferencecache_index_evictions_total{algorithm="lfu",reason="cap"} 0
+inferencecache_index_evictions_total{algorithm="lfu",reason="ttl"} 0
+inferencecache_index_evictions_total{algorithm="lru",reason="cap"} 0
+inferencecache_index_evictions_total{algorithm="lru",reason="ttl"} 0
 # HELP inferencecache_index_holders Engine ranks that the index knows, by state.
 # TYPE inferencecache_index_holders gauge
 inferencecache_index_holders{state="Degraded"} 0
@@ -77,7 +83,7 @@ func TestMetrics(t *testing.T) {
 		t.Fatal("a lookup without a token was answered")
 	}
 	if err := testutil.GatherAndCompare(s.Metrics, strings.NewReader(fleetMetrics),
-		"inferencecache_index_blocks", "inferencecache_index_complete", "inferencecache_index_holders", "inferencecache_lookup_streams", "inferencecache_lookups_total",
+		"inferencecache_index_blocks", "inferencecache_index_complete", "inferencecache_index_evictions_total", "inferencecache_index_holders", "inferencecache_lookup_streams", "inferencecache_lookups_total",
 		"inferencecache_report_blocks_total", "inferencecache_report_deltas_total", "inferencecache_report_streams",
 		"inferencecache_unauthenticated_calls_total"); err != nil {
 		t.Error(err)

@@ -63,6 +63,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (
 	facts.Probe.Enabled = r.probes
 	failure := r.attempt(ctx, facts)
 	verdict := readiness.Judge(*facts)
+	r.metrics.participates(backend, verdict.Status.IndexParticipation, facts.Index)
 	if err := r.record(ctx, backend, verdict); err != nil {
 		return reconcile.Result{}, errors.Join(failure, err)
 	}
@@ -127,6 +128,7 @@ func (r *Reconciler) manage(ctx context.Context, facts *readiness.Facts) error {
 	failures := []error{err, r.follow(ctx, facts, instances)}
 	if readiness.ProbeDue(*facts) {
 		facts.Probe = r.prober.step(facts.Backend, password)
+		r.metrics.probed(facts.Backend, facts.Probe)
 	}
 	return errors.Join(failures...)
 }

@@ -34,7 +34,7 @@ type property struct {
 	// fill changes a valid backend at random.
 	fill func(*inferencecache.CacheBackendSpec, int64)
 	// pod is where the part ends up.
-	pod func(*inferencecache.CacheBackendSpec) corev1.PodTemplateSpec
+	pod func(*testing.T, *inferencecache.CacheBackendSpec) corev1.PodTemplateSpec
 }
 
 // inTemplate fills one part of the overrides at a time, so that a bad part does
@@ -86,6 +86,9 @@ var properties = map[string]property{
 		resources := &corev1.ResourceRequirements{}
 		filler(seed).Fill(resources)
 		spec.RemoteStorage.LMCacheServer = &inferencecache.LMCacheServerStorage{Resources: resources}
+		if seed%2 == 0 {
+			spec.Autoscaling = &inferencecache.AutoscalingSpec{MinReplicas: ptr.To[int32](1), MaxReplicas: 2}
+		}
 	}},
 	"variables": {pod: enginePod, fill: func(spec *inferencecache.CacheBackendSpec, seed int64) {
 		overrides := &inferencecache.EngineOverrides{}
@@ -126,7 +129,7 @@ func TestClusterJudges(t *testing.T) {
 	}
 	for name, change := range spoil {
 		t.Run(name, func(t *testing.T) {
-			template := storePod(&validBackend().Spec)
+			template := storePod(t, &validBackend().Spec)
 			if change != nil {
 				change(&template.Spec)
 			}
@@ -143,18 +146,23 @@ func TestAcceptedIsValidInAPod(t *testing.T) {
 	adapters := admission.New(adapters.All())
 	for name, property := range properties {
 		t.Run(name, func(t *testing.T) {
-			accepted, plain := 0, property.pod(&validBackend().Spec)
+			accepted, plain := 0, map[inferencecache.StorageProvider]corev1.PodTemplateSpec{}
+			for _, provider := range []inferencecache.StorageProvider{inferencecache.StorageProviderLMCacheServer, inferencecache.StorageProviderMooncake} {
+				backend := validBackend()
+				backend.Spec.RemoteStorage.Provider = provider
+				plain[provider] = property.pod(t, &backend.Spec)
+			}
 			for seed := range int64(cases) {
 				backend := validBackend()
 				property.fill(&backend.Spec, seed)
 				if len(validation.ValidateCacheBackend(backend, adapters)) > 0 {
 					continue
 				}
-				pod := property.pod(&backend.Spec)
-				if pod.Spec.HostNetwork = false; !apiequality.Semantic.DeepEqual(plain, pod) {
+				pod := property.pod(t, &backend.Spec)
+				if !apiequality.Semantic.DeepEqual(plain[backend.Spec.RemoteStorage.Provider], pod) {
 					accepted++
 				}
-				if errs := refusals(t, property.pod(&backend.Spec)); len(errs) > 0 {
+				if errs := refusals(t, pod); len(errs) > 0 {
 					text, _ := json.Marshal(backend.Spec)
 					t.Fatalf("seed %d is accepted and later refused: %v\n%s", seed, errs.ToAggregate(), text)
 				}

@@ -25,6 +25,7 @@ import (
 // against a Pod that the workload makes of it.
 func refusals(t *testing.T, template corev1.PodTemplateSpec) field.ErrorList {
 	t.Helper()
+	template = *template.DeepCopy()
 	template.Labels = map[string]string{"app": "store"}
 	errs := refusedDeployment(t, &appsv1.Deployment{
 		ObjectMeta: metav1.ObjectMeta{Name: "store", Namespace: "ns"},

@@ -7,53 +7,58 @@ package oracle
 
 import (
 	"cmp"
+	"testing"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/utils/ptr"
 
+	"inferencecache.io/inference-cache/pkg/adapters/stores"
+	"inferencecache.io/inference-cache/pkg/adapters/workload"
 	"inferencecache.io/inference-cache/pkg/apis/inferencecache"
+	"inferencecache.io/inference-cache/pkg/apis/inferencecache/install"
+	"inferencecache.io/inference-cache/pkg/apis/inferencecache/v1alpha1"
 )
 
-// storePod is a Pod that carries everything of a managed store which an operator
-// may set. A Mooncake shares its node's network.
-func storePod(spec *inferencecache.CacheBackendSpec) corev1.PodTemplateSpec {
-	overrides := ptr.Deref(spec.Template, inferencecache.PodTemplateOverrides{})
-	container := corev1.Container{Name: "store", Image: "store:1", Ports: []corev1.ContainerPort{{Name: "store", ContainerPort: 6379}}}
-	set := func(image string, command []string, resources *corev1.ResourceRequirements) {
-		container.Image = cmp.Or(image, container.Image)
-		container.Command = command
-		container.Resources = ptr.Deref(resources, corev1.ResourceRequirements{})
+// storePod is the Pod of the managed store that a backend is rendered as. A
+// Mooncake shares its node's network.
+func storePod(t *testing.T, spec *inferencecache.CacheBackendSpec) corev1.PodTemplateSpec {
+	t.Helper()
+	hub := validBackend()
+	hub.Spec = *spec
+	return render(t, served(t, hub)).Deployment.Spec.Template
+}
+
+// served is a backend as the manager reads it.
+func served(t *testing.T, hub *inferencecache.CacheBackend) *v1alpha1.CacheBackend {
+	t.Helper()
+	scheme := runtime.NewScheme()
+	install.Install(scheme)
+	backend := &v1alpha1.CacheBackend{}
+	if err := scheme.Convert(hub, backend, nil); err != nil {
+		t.Fatal(err)
 	}
-	storage := spec.RemoteStorage
-	if block := storage.Redis; block != nil {
-		set(block.Image, nil, block.Resources)
+	return backend
+}
+
+// render returns the objects of a backend's managed store.
+func render(t *testing.T, backend *v1alpha1.CacheBackend) workload.Objects {
+	t.Helper()
+	backend.UID = "6f1c3a52-0d55-4b5e-9a37-0f1d0e6f7a11"
+	store, known := stores.Of(backend.Spec.RemoteStorage.Provider)
+	if !known {
+		t.Fatalf("there is no store of provider %s", backend.Spec.RemoteStorage.Provider)
 	}
-	if block := storage.LMCacheServer; block != nil {
-		set(block.Image, block.Command, block.Resources)
+	objects, err := store.Render(workload.Input{Backend: backend, Password: "password", ManagerNamespace: "inference-cache-system"})
+	if err != nil {
+		t.Fatal(err)
 	}
-	if block := storage.Mooncake; block != nil {
-		set(block.Image, block.Command, block.Resources)
-	}
-	return corev1.PodTemplateSpec{Spec: corev1.PodSpec{
-		Containers:                    []corev1.Container{container},
-		HostNetwork:                   storage.Provider == inferencecache.StorageProviderMooncake,
-		NodeSelector:                  overrides.NodeSelector,
-		Affinity:                      overrides.Affinity,
-		Tolerations:                   overrides.Tolerations,
-		TopologySpreadConstraints:     overrides.TopologySpreadConstraints,
-		ImagePullSecrets:              overrides.ImagePullSecrets,
-		ServiceAccountName:            overrides.ServiceAccountName,
-		SecurityContext:               overrides.SecurityContext,
-		PriorityClassName:             overrides.PriorityClassName,
-		SchedulerName:                 overrides.SchedulerName,
-		RuntimeClassName:              overrides.RuntimeClassName,
-		TerminationGracePeriodSeconds: overrides.TerminationGracePeriodSeconds,
-	}}
+	return objects
 }
 
 // enginePod is an engine with the variables, the arguments and the worker that a
 // CacheBackend brings into it.
-func enginePod(spec *inferencecache.CacheBackendSpec) corev1.PodTemplateSpec {
+func enginePod(_ *testing.T, spec *inferencecache.CacheBackendSpec) corev1.PodTemplateSpec {
 	overrides := ptr.Deref(spec.Integration.EngineOverrides, inferencecache.EngineOverrides{})
 	config := ptr.Deref(spec.LMCache, inferencecache.LMCacheConfig{})
 	return corev1.PodTemplateSpec{Spec: corev1.PodSpec{

@@ -7,6 +7,7 @@ package vllm
 
 import (
 	"encoding/json"
+	"maps"
 	"slices"
 	"strconv"
 
@@ -130,10 +131,7 @@ func setConnector(line *wiring.CommandLine, given *TransferConfig, r wiring.Requ
 // complete adds what is missing to a configuration in the form in which it was given:
 // members beat a whole, so that a whole beside them would be lost.
 func complete(line *wiring.CommandLine, given *TransferConfig, want map[string]any) {
-	merged, changed := map[string]any{}, false
-	for key, value := range given.members {
-		merged[key] = value
-	}
+	merged, changed := maps.Clone(given.members), false
 	for _, key := range []string{keyConnector, keyRole, keyPolicy} {
 		value, wanted := want[key]
 		if !wanted || merged[key] == value {

@@ -1,3 +1,6 @@
+# Copyright 2026 The inference-cache Authors.
+# SPDX-License-Identifier: Apache-2.0
+
 # Runs in the engine's own image before the engine, and says through the
 # termination log whether LMCache's compiled kernels can be loaded there. Importing
 # them proves nothing: LMCache falls back to slow code without an error.

@@ -70,9 +70,6 @@ func Refuse(reason, format string, args ...any) error {
 
 // Refused returns the Refusal in an error, or nil if there is none.
 func Refused(err error) *Refusal {
-	var refusal *Refusal
-	if errors.As(err, &refusal) {
-		return refusal
-	}
-	return nil
+	refusal, _ := errors.AsType[*Refusal](err) // nil when there is none
+	return refusal
 }

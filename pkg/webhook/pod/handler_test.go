@@ -9,6 +9,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"maps"
 	"strings"
 	"testing"
 	"time"
@@ -146,10 +147,7 @@ func TestHandler(t *testing.T) {
 			backend := backends(t)["demo-vllm"]
 			backend.Name = "demo-vllm"
 			s := state{cache: cached{backends: []v1alpha1.CacheBackend{*backend}}, pod: enginePod(t, backend)}
-			s.pod.Annotations = map[string]string{}
-			for key, value := range forged {
-				s.pod.Annotations[key] = value
-			}
+			s.pod.Annotations = maps.Clone(forged)
 			s.request = creation(t, s.pod)
 			tc.change(&s)
 			s.request.Object = creation(t, s.pod).Object

@@ -7,6 +7,7 @@ package pod
 
 import (
 	"net"
+	"slices"
 	"strconv"
 
 	corev1 "k8s.io/api/core/v1"
@@ -65,7 +66,7 @@ func storeOf(backend *v1alpha1.CacheBackend) (*wiring.Store, error) {
 			store.Binding = provider.Binding
 		}
 	}
-	if !declared || store.Binding == adapters.BindingHostOnly || !accepts(engine, store.Binding) {
+	if !declared || store.Binding == adapters.BindingHostOnly || !slices.Contains(engine.Bindings, store.Binding) {
 		return nil, wiring.Refuse(wiring.ReasonUnsupported, "%s with %s does not go with %s", backend.Spec.Runtime, backend.Spec.Type, storage.Provider)
 	}
 	if ref := stores.PasswordRef(backend); ref != nil {
@@ -86,13 +87,4 @@ func declarationOf(backend *v1alpha1.CacheBackend) (adapters.Engine, bool) {
 		}
 	}
 	return adapters.Engine{}, false
-}
-
-func accepts(engine adapters.Engine, binding adapters.Binding) bool {
-	for _, accepted := range engine.Bindings {
-		if accepted == binding {
-			return true
-		}
-	}
-	return false
 }

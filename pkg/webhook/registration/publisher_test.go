@@ -94,31 +94,37 @@ func bundles(t *testing.T, client *fake.Clientset) string {
 
 func TestPublish(t *testing.T) {
 	tests := map[string]struct {
-		authority authority
-		objects   []runtime.Object
-		want      string
-		writes    int
-		published bool
-		err       string
+		bundle, newer string
+		objects       []runtime.Object
+		want          string
+		writes        int
+		published     bool
+		err           string
 	}{
 		"nothing yet":      {objects: []runtime.Object{configuration("")}, want: " theirs"},
-		"the first bundle": {authority: authority{bundle: []byte("a")}, objects: []runtime.Object{configuration("")}, want: "a theirs", writes: 1, published: true},
-		"already there":    {authority: authority{bundle: []byte("a")}, objects: []runtime.Object{configuration("a")}, want: "a theirs", published: true},
-		"behind another":   {authority: authority{bundle: []byte("a"), newer: []byte("b")}, objects: []runtime.Object{configuration("b")}, want: "b theirs", published: true},
-		"no configuration": {authority: authority{bundle: []byte("a")}, published: true},
-		"somebody else's":  {authority: authority{bundle: []byte("b")}, objects: []runtime.Object{configuration("a")}, want: "a theirs", writes: 1, err: "managed by somebody else"},
+		"the first bundle": {bundle: "a", objects: []runtime.Object{configuration("")}, want: "a theirs", writes: 1, published: true},
+		"already there":    {bundle: "a", objects: []runtime.Object{configuration("a")}, want: "a theirs", published: true},
+		"behind another":   {bundle: "a", newer: "b", objects: []runtime.Object{configuration("b")}, want: "b theirs", published: true},
+		"no configuration": {bundle: "a", published: true},
+		"somebody else's":  {bundle: "b", objects: []runtime.Object{configuration("a")}, want: "a theirs", writes: 1, err: "managed by somebody else"},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
-			client := fake.NewClientset(tc.objects...)
-			p := newPublisher(client, &tc.authority)
-			if p.Published(tc.authority.Bundle()) {
+			client, a := fake.NewClientset(tc.objects...), &authority{}
+			if tc.bundle != "" {
+				a.bundle = []byte(tc.bundle)
+			}
+			if tc.newer != "" {
+				a.newer = []byte(tc.newer)
+			}
+			p := newPublisher(client, a)
+			if p.Published(a.Bundle()) {
 				t.Error("published before the first look")
 			}
 			if err := p.round(t.Context()); (err != nil) != (tc.err != "") || err != nil && !strings.Contains(err.Error(), tc.err) {
 				t.Fatalf("error %v, want %q", err, tc.err)
 			}
-			if got := p.Published(tc.authority.Bundle()); got != tc.published {
+			if got := p.Published(a.Bundle()); got != tc.published {
 				t.Errorf("published: %v, want %v", got, tc.published)
 			}
 			if p.Published([]byte("later")) && len(tc.objects) > 0 {

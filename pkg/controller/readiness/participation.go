@@ -51,7 +51,7 @@ func participationOf(index *Index, before *v1alpha1.IndexParticipation) *v1alpha
 		PrefixCount: entry.PrefixCount,
 		LastEventAt: second(entry.LastEventAt),
 		HitRate:     rate(entry.HitTokens, entry.QueryTokens),
-		T2HitRate:   rate(served(index), entry.T2QueryTokens),
+		T2HitRate:   rate(entry.T2HitTokens, entry.T2QueryTokens),
 	}
 	if before == nil || index.Complete && entry.Complete {
 		return part
@@ -67,17 +67,6 @@ func participationOf(index *Index, before *v1alpha1.IndexParticipation) *v1alpha
 		part.T2HitRate = before.T2HitRate
 	}
 	return part
-}
-
-// served returns the tokens that the second tier really gave. A hit alone is a
-// promise; where loads are reported, no more than them counts.
-func served(index *Index) *int64 {
-	hits, loads := index.Entry.T2HitTokens, index.T2Loads
-	if hits == nil || loads == nil {
-		return hits
-	}
-	loaded := min(*hits, loads.Loaded)
-	return &loaded
 }
 
 // worthWriting says whether a change of the figures is worth a write.

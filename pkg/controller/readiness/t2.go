@@ -11,9 +11,11 @@ import (
 	"inferencecache.io/inference-cache/pkg/apis/inferencecache/v1alpha1"
 )
 
-// judgeT2 publishes T2Degraded once the second tier has been asked for anything. It
-// is advice over the engines' whole lives: a tier that served once and has stopped
-// is for the alerts to find, which look at minutes.
+// judgeT2 publishes T2Degraded once the second tier has been asked for anything. What
+// counts as served is up to who reads the engines' metrics: a hit that a lookup
+// promised and no load brought is none. It is advice over the engines' whole lives: a
+// tier that served once and has stopped is for the alerts to find, which look at
+// minutes.
 func (j *judgement) judgeT2() {
 	const t2 = v1alpha1.ConditionT2Degraded
 	if !j.shape.publishes(t2) || j.facts.Index == nil {
@@ -24,19 +26,11 @@ func (j *judgement) judgeT2() {
 		j.conditions.drop(t2)
 		return
 	}
-	loads := j.facts.Index.T2Loads
-	failing := loads != nil && (loads.FailedRequests > 0 || loads.Promised > 0 && loads.Loaded == 0)
-	switch {
-	case *part.T2HitRate == "0" && failing:
+	if *part.T2HitRate == "0" {
 		j.conditions.set(t2, metav1.ConditionTrue, v1alpha1.ReasonT2ZeroHitRate,
-			"The second tier promises blocks and none can be loaded; check that the store keeps what it is given, and its memory")
-	case *part.T2HitRate == "0":
-		j.conditions.set(t2, metav1.ConditionTrue, v1alpha1.ReasonT2ZeroHitRate,
-			"The second tier was asked and never had a block; check the store's memory, its connection, and that all engines hash alike")
-	case failing:
-		j.conditions.set(t2, metav1.ConditionFalse, v1alpha1.ReasonT2Serving,
-			"The second tier serves, though requests have failed for blocks that could not be loaded; look at the engines' logs")
-	default:
-		j.conditions.set(t2, metav1.ConditionFalse, v1alpha1.ReasonT2Serving, "The second tier serves blocks")
+			"The second tier was asked for blocks and never served one; check the store's memory, its connection and the engines' "+
+				"log for loads that fail, and that all engines hash alike")
+		return
 	}
+	j.conditions.set(t2, metav1.ConditionFalse, v1alpha1.ReasonT2Serving, "The second tier serves blocks")
 }

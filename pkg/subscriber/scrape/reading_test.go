@@ -7,6 +7,7 @@ package scrape
 
 import (
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -76,6 +77,23 @@ func TestRecordedPages(t *testing.T) {
 	}
 }
 
+// TestLoadsThatFailed reads a page on which 1792 tokens were promised by lookups and
+// 512 are known to have arrived. What was kept of it lacks the engine's load.
+func TestLoadsThatFailed(t *testing.T) {
+	kept := page(t, "vllm/0.32.0-connectors/v1-redis-fail-kvevents.metrics.txt")
+	got, err := Parse(io.MultiReader(strings.NewReader(vllmLoad), kept), VLLM, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []Reading{{
+		Running: number(1), Waiting: number(2), HitTokens: number(0), QueryTokens: number(5060),
+		T2HitTokens: number(512), T2QueryTokens: number(5060),
+	}}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
 // TestOtherEnginesPage reads each engine's page under the other's names.
 func TestOtherEnginesPage(t *testing.T) {
 	for path, profile := range map[string]Profile{
@@ -102,18 +120,21 @@ func TestPages(t *testing.T) {
 		page    string
 		want    Reading
 	}{
-		"nothing but load":      {VLLM, vllmLoad, load(Reading{})},
-		"older names":           {VLLM, vllmLoad + "vllm:gpu_cache_usage_perc 0.5\n# TYPE vllm:gpu_prefix_cache_hits_total counter\nvllm:gpu_prefix_cache_hits_total 3\n", load(Reading{CacheUsage: number(0.5), HitTokens: number(3)})},
-		"not a number":          {VLLM, vllmLoad + "vllm:kv_cache_usage_perc NaN\n", load(Reading{})},
-		"negative":              {VLLM, vllmLoad + "vllm:kv_cache_usage_perc -1\n", load(Reading{})},
-		"infinite":              {VLLM, vllmLoad + "vllm:prefix_cache_hits_total +Inf\n", load(Reading{})},
-		"blocks not known yet":  {VLLM, vllmLoad + "vllm:cache_config_info{num_gpu_blocks=\"None\"} 1\n", load(Reading{})},
-		"two models":            {VLLM, vllmLoad + "vllm:prefix_cache_hits_total{model_name=\"a\"} 1\nvllm:prefix_cache_hits_total{model_name=\"b\"} 2\n", load(Reading{HitTokens: number(3)})},
-		"priorities":            {SGLang, "sglang:num_running_reqs{priority=\"\"} 1\nsglang:num_running_reqs{priority=\"1\"} 5\nsglang:num_queue_reqs 2\n", load(Reading{})},
-		"shards of one rank":    {SGLang, "sglang:num_running_reqs{tp_rank=\"0\"} 1\nsglang:num_running_reqs{tp_rank=\"1\"} 1\nsglang:num_queue_reqs 2\n", load(Reading{})},
-		"usage, older":          {SGLang, sglangLoad + "sglang:token_usage 0.25\n", load(Reading{CacheUsage: number(0.25)})},
-		"idle with a full pool": {SGLang, sglangLoad + "sglang:num_used_tokens 0\nsglang:kv_evictable_tokens 90\nsglang:max_total_num_tokens 100\n", load(Reading{CacheUsage: number(0.9)})},
-		"no hit yet":            {SGLang, sglangLoad + "sglang:prompt_tokens_total 10\n", load(Reading{QueryTokens: number(10)})},
+		"nothing but load":       {VLLM, vllmLoad, load(Reading{})},
+		"older names":            {VLLM, vllmLoad + "vllm:gpu_cache_usage_perc 0.5\n# TYPE vllm:gpu_prefix_cache_hits_total counter\nvllm:gpu_prefix_cache_hits_total 3\n", load(Reading{CacheUsage: number(0.5), HitTokens: number(3)})},
+		"not a number":           {VLLM, vllmLoad + "vllm:kv_cache_usage_perc NaN\n", load(Reading{})},
+		"negative":               {VLLM, vllmLoad + "vllm:kv_cache_usage_perc -1\n", load(Reading{})},
+		"infinite":               {VLLM, vllmLoad + "vllm:prefix_cache_hits_total +Inf\n", load(Reading{})},
+		"blocks not known yet":   {VLLM, vllmLoad + "vllm:cache_config_info{num_gpu_blocks=\"None\"} 1\n", load(Reading{})},
+		"two models":             {VLLM, vllmLoad + "vllm:prefix_cache_hits_total{model_name=\"a\"} 1\nvllm:prefix_cache_hits_total{model_name=\"b\"} 2\n", load(Reading{HitTokens: number(3)})},
+		"hits that arrived":      {VLLM, vllmLoad + "vllm:external_prefix_cache_hits_total 8\nlmcache:num_hit_tokens_total{worker_id=\"0\"} 5\nlmcache:num_hit_tokens_total{worker_id=\"1\"} 6\n", load(Reading{T2HitTokens: number(6)})},
+		"more than was promised": {VLLM, vllmLoad + "vllm:external_prefix_cache_hits_total 8\nlmcache:num_hit_tokens_total 9\n", load(Reading{T2HitTokens: number(8)})},
+		"arrived of nothing":     {VLLM, vllmLoad + "lmcache:num_hit_tokens_total 9\n", load(Reading{})},
+		"priorities":             {SGLang, "sglang:num_running_reqs{priority=\"\"} 1\nsglang:num_running_reqs{priority=\"1\"} 5\nsglang:num_queue_reqs 2\n", load(Reading{})},
+		"shards of one rank":     {SGLang, "sglang:num_running_reqs{tp_rank=\"0\"} 1\nsglang:num_running_reqs{tp_rank=\"1\"} 1\nsglang:num_queue_reqs 2\n", load(Reading{})},
+		"usage, older":           {SGLang, sglangLoad + "sglang:token_usage 0.25\n", load(Reading{CacheUsage: number(0.25)})},
+		"idle with a full pool":  {SGLang, sglangLoad + "sglang:num_used_tokens 0\nsglang:kv_evictable_tokens 90\nsglang:max_total_num_tokens 100\n", load(Reading{CacheUsage: number(0.9)})},
+		"no hit yet":             {SGLang, sglangLoad + "sglang:prompt_tokens_total 10\n", load(Reading{QueryTokens: number(10)})},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {

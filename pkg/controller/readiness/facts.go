@@ -97,67 +97,6 @@ type Index struct {
 	HostBlocks *int64
 }
 
-// Engines are the engine Pods of the backend, nil when they were not listed.
-	Engines *Engines
-	// Probe is the functional probe.
-	Probe Probe
-}
-
-// Conflict names an object that is in the way because its controller is not the
-// backend.
-type Conflict struct {
-	// Kind and Name say which object it is. It is in the backend's namespace.
-	Kind, Name string
-	// Owner is the controller of it as <kind>/<name>, empty when it has none.
-	Owner string
-}
-
-// Workload is the Deployment or StatefulSet of a Managed store. Counts are Pods.
-type Workload struct {
-	// Kind and Name say which object it is.
-	Kind v1alpha1.DeploymentKind
-	Name string
-	// Generation is metadata.generation, ObservedGeneration what its controller has
-	// seen of it.
-	Generation, ObservedGeneration int64
-	// Desired is the live spec.replicas, which an autoscaler may have written.
-	Desired int32
-	// Replicas exist, Updated of them from the present template, and Available are
-	// ready for long enough.
-	Replicas, Updated, Available int32
-	// Overdue says that a rollout has made no progress for so long that it is not
-	// expected to end by itself.
-	Overdue bool
-	// Trouble is what keeps a Pod of it from running, such as an image that cannot
-	// be pulled. Empty when nothing is known.
-	Trouble string
-	// Selector selects its Pods, in string form.
-	Selector string
-}
-
-// Index is what the live index says of a backend.
-type Index struct {
-	// Complete is false while the index as a whole is being rebuilt, so that what is
-	// missing in it may exist.
-	Complete bool
-	// Entry is the backend's entry in CacheIndex.status.backends, nil when no engine
-	// of it reports.
-	Entry *v1alpha1.CacheIndexBackend
-	// HostBlocks is the number of blocks in the engines' host tier, nil when it was
-	// not counted.
-	HostBlocks *int64
-}
-
-// T2Loads are the second tier's tokens since the engines started. A hit that an
-// engine reports is a promise: it counts although the load fails afterwards.
-type T2Loads struct {
-	// Promised were found by lookups, Loaded arrived in an engine. Engines count a
-	// load late, so Promised is to be read some minutes before Loaded.
-	Promised, Loaded int64
-	// FailedRequests ended in error because a load failed.
-	FailedRequests int64
-}
-
 // Engines are the engine Pods of a backend at one look.
 type Engines struct {
 	// Matched is the number of Pods that the selector matches. It has no meaning for

@@ -28,6 +28,7 @@ import (
 
 	"inferencecache.io/inference-cache/pkg/apis/inferencecache/v1alpha1"
 	"inferencecache.io/inference-cache/pkg/controller/cachebackend"
+	"inferencecache.io/inference-cache/pkg/controller/enginepod"
 	"inferencecache.io/inference-cache/pkg/controller/tenancy"
 	"inferencecache.io/inference-cache/pkg/controller/trustbundle"
 )
@@ -89,6 +90,7 @@ func newManager(cluster *rest.Config, options *Options, logger logr.Logger) (ctr
 			Namespace: options.Namespace, Concurrency: options.Concurrency, FunctionalProbe: options.FunctionalProbe,
 			Registerer: metrics.Registry,
 		}),
+		enginepod.Add(manager, options.Concurrency),
 		tenancy.Add(manager, options.Concurrency),
 		trustbundle.Add(manager, options.Namespace),
 		hook.add(manager, served),

@@ -30,7 +30,7 @@ func (j *judgement) workload() standing {
 		return settled(v1alpha1.ReasonScaledToZero, "The store is scaled to zero; raise spec.replicas to use it", v1alpha1.ReasonScaledToZero)
 	case w.rolledOut() && w.Available >= w.Desired:
 		return serving(v1alpha1.ReasonBackendReady, w.count())
-	case w.Overdue || w.rolledOut() && j.hadStore() && w.Desired <= j.before.Replicas:
+	case w.hangs() || w.rolledOut() && j.hadStore() && w.Desired <= j.before.Replicas:
 		return stuck(v1alpha1.ReasonReplicasUnavailable, fmt.Sprintf(
 			"%s%s; look at kubectl describe %s/%s and its Pods", w.count(), w.trouble(), w.resource(), w.Name))
 	default:
@@ -58,6 +58,12 @@ func (j *judgement) hadStore() bool {
 // rolledOut says whether all Pods are of the template that was last asked for.
 func (w *Workload) rolledOut() bool {
 	return w.ObservedGeneration >= w.Generation && w.Updated >= w.Desired
+}
+
+// hangs says whether a rollout is not expected to end by itself. A StatefulSet has no
+// deadline for one, and waits forever for a Pod that does not start.
+func (w *Workload) hangs() bool {
+	return w.Overdue || w.Kind == v1alpha1.DeploymentKindStatefulSet && w.Trouble != ""
 }
 
 func (w *Workload) count() string {

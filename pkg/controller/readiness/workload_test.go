@@ -108,6 +108,15 @@ func TestWorkloadGate(t *testing.T) {
 			events:     []string{"Warning/BackendDegraded"},
 			message:    "statefulset/shared",
 		},
+		"ReplicasUnavailable: a Pod of a StatefulSet does not start": {
+			facts: ready,
+			change: all(available(1), func(f *Facts) {
+				f.Workload.Kind, f.Workload.Trouble = v1alpha1.DeploymentKindStatefulSet, "Pod shared-1 is in ImagePullBackOff"
+			}),
+			conditions: stuckFor("ReplicasUnavailable"),
+			events:     []string{"Warning/BackendDegraded"},
+			message:    "1/2 replicas available: Pod shared-1 is in ImagePullBackOff; look at",
+		},
 		"ReplicasUnavailable: it lasts without another Event": {
 			facts:      ready,
 			earlier:    []change{nothing, available(0)},

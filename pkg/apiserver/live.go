@@ -51,9 +51,7 @@ func newLive(ctx context.Context, extra *ExtraConfig, generic *genericapiserver.
 	kinds := informers.Inferencecache().V1alpha1()
 	l := &live{informers: informers, rechecks: newRechecks()}
 
-	idx := index.New(index.Options{
-		Secret: rand.Uint64(), Memory: extra.IndexMemory, WarmUp: extra.IndexWarmUp, HiddenTenant: indexserver.ReservedTenant,
-	}, extra.Clock.Now())
+	idx := newIndex(extra)
 	var namespaces coreinformers.NamespaceInformer
 	if extra.Callers != nil {
 		namespaces = extra.Callers.Namespaces
@@ -130,6 +128,13 @@ func (l *live) decideAsCluster(config *indexserver.Config, extra *ExtraConfig, g
 
 func (l *live) hasSynced() bool {
 	return !slices.ContainsFunc(l.synced, func(synced cache.InformerSynced) bool { return !synced() })
+}
+
+// newIndex returns an index in which nobody sees what probes do.
+func newIndex(extra *ExtraConfig) *index.Index {
+	return index.New(index.Options{
+		Secret: rand.Uint64(), Memory: extra.IndexMemory, WarmUp: extra.IndexWarmUp, HiddenTenant: indexserver.ReservedTenant,
+	}, extra.Clock.Now())
 }
 
 // jsonConfig makes a client speak what we serve, whatever its default becomes.

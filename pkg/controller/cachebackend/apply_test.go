@@ -271,6 +271,29 @@ func TestStatusInSpiteOfFailure(t *testing.T) {
 	}
 }
 
+// TestStaleStatus holds that a status which was not the one that was judged is not
+// overwritten, and that no Event tells of what was not written.
+func TestStaleStatus(t *testing.T) {
+	h := newHarness(t, newBackend(hostOnly))
+	h.fail(func(call string) error {
+		if call == "patch status CacheBackend" {
+			return apierrors.NewConflict(v1alpha1.Resource("cachebackends"), testName, nil)
+		}
+		return nil
+	})
+	if after := h.look(t); after != staleRetry {
+		t.Errorf("it is looked at again after %s, want %s", after, staleRetry)
+	}
+	if n := len(h.recorder.Events); n != 0 {
+		t.Errorf("%d Events tell of a status that is not there", n)
+	}
+	h.fail(nil)
+	h.look(t)
+	if n := len(h.recorder.Events); n == 0 {
+		t.Error("no Event tells of the status")
+	}
+}
+
 // TestDeletedBackend holds that a backend which goes is left to the collector, and
 // that nothing of it is remembered.
 func TestDeletedBackend(t *testing.T) {

@@ -82,7 +82,7 @@ func triggerOf(instance string) string {
 // order that stays the same.
 func (r *restarter) targets(ctx context.Context, backend *v1alpha1.CacheBackend) ([]rollable, error) {
 	pods := &corev1.PodList{}
-	if err := r.client.List(ctx, pods, client.InNamespace(backend.Namespace)); err != nil {
+	if err := r.client.List(ctx, pods, client.InNamespace(backend.Namespace), client.UnsafeDisableDeepCopy); err != nil {
 		return nil, err
 	}
 	seen := map[types.UID]bool{}

@@ -29,10 +29,11 @@ const (
 // engineContainers are how engines' containers are called in Pods with several.
 var engineContainers = []string{"vllm", "sglang"}
 
-// observeEngines reads the engine Pods of a backend from the cache.
+// observeEngines reads the engine Pods of a backend from the cache. There may be
+// thousands, so that they are read where they are and none may be changed.
 func observeEngines(ctx context.Context, reader client.Reader, backend *v1alpha1.CacheBackend) (*readiness.Engines, error) {
 	pods := &corev1.PodList{}
-	if err := reader.List(ctx, pods, client.InNamespace(backend.Namespace)); err != nil {
+	if err := reader.List(ctx, pods, client.InNamespace(backend.Namespace), client.UnsafeDisableDeepCopy); err != nil {
 		return nil, err
 	}
 	engines := &readiness.Engines{}
@@ -164,7 +165,7 @@ func kernelResult(message string) (readiness.KernelState, string) {
 // the selector matches.
 func observeWorkloads(ctx context.Context, reader client.Reader, namespace string, selector labels.Selector, engines *readiness.Engines) error {
 	deployments := &appsv1.DeploymentList{}
-	if err := reader.List(ctx, deployments, client.InNamespace(namespace)); err != nil {
+	if err := reader.List(ctx, deployments, client.InNamespace(namespace), client.UnsafeDisableDeepCopy); err != nil {
 		return err
 	}
 	for i := range deployments.Items {

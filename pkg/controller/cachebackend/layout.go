@@ -12,13 +12,13 @@ import (
 
 	"inferencecache.io/inference-cache/pkg/adapters/sglang"
 	"inferencecache.io/inference-cache/pkg/adapters/vllm"
+	"inferencecache.io/inference-cache/pkg/adapters/wiring"
 	"inferencecache.io/inference-cache/pkg/apis/inferencecache/v1alpha1"
 )
 
-// annotationLayout has the KV layout of an engine. It is on Pods in our cache only,
-// in the place of the arguments that it was read from, and never taken from a Pod of
-// the cluster, whose owner may write there what he likes.
-const annotationLayout = v1alpha1.GroupName + "/kv-layout"
+// annotationLayout has the KV layout of an engine. It is never taken from a Pod of the
+// cluster, whose owner may write there what he likes.
+const annotationLayout = wiring.AnnotationLayout
 
 // layoutOf returns the KV layout of the engine in a Pod that is wired, empty if it
 // cannot be told. A Pod may come to the cache's transformation a second time.

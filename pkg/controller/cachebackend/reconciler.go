@@ -23,6 +23,10 @@ import (
 	"inferencecache.io/inference-cache/pkg/controller/readiness"
 )
 
+// staleRetry is how soon a backend is looked at again whose status was not the one
+// that was judged.
+const staleRetry = 500 * time.Millisecond
+
 // eventAction is what the controller does when it emits an Event.
 const eventAction = "Reconcile"
 
@@ -64,11 +68,14 @@ func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (
 	failure := r.attempt(ctx, facts)
 	verdict := readiness.Judge(*facts)
 	r.metrics.participates(backend, verdict.Status.IndexParticipation, facts.Index)
-	if err := r.record(ctx, backend, verdict); err != nil {
-		return reconcile.Result{}, errors.Join(failure, err)
+	err := r.record(ctx, backend, verdict)
+	if apierrors.IsConflict(err) {
+		// The cache is behind what was written before, and about to catch up.
+		klog.FromContext(ctx).V(2).Info("Judged an old status; looking again")
+		return reconcile.Result{RequeueAfter: staleRetry}, failure
 	}
-	if failure != nil {
-		return reconcile.Result{}, failure
+	if err = errors.Join(failure, err); err != nil {
+		return reconcile.Result{}, err
 	}
 	return reconcile.Result{RequeueAfter: verdict.RequeueAfter}, nil
 }

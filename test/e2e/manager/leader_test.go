@@ -15,6 +15,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 
 	"inferencecache.io/inference-cache/pkg/apis/inferencecache/v1alpha1"
 	"inferencecache.io/inference-cache/test/aggregated"
@@ -100,4 +101,52 @@ func TestKilled(t *testing.T) {
 		}
 		return err
 	})
+}
+
+// TestOutage takes the server of our group away. Stores are kept as they should be
+// meanwhile, and the manager needs nobody's help when the server is back.
+func TestOutage(t *testing.T) {
+	ctx, c := t.Context(), newClients(t)
+	c.create(t, "cache", managedRedis())
+	before := c.awaitReady(t, "cache", metav1.ConditionFalse, v1alpha1.ReasonAwaitingFirstKVEvent)
+	server := environment.Installation.Replicas()[0]
+	if err := server.Stop(ctx); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if !server.Running() {
+			if err := server.Start(context.WithoutCancel(ctx)); err != nil {
+				t.Fatal(err)
+			}
+		}
+	})
+	if err := environment.Installation.AwaitAvailable(ctx, false); err != nil {
+		t.Fatal(err)
+	}
+	_, err := c.CoreV1().Services(c.namespace).Patch(ctx, "cache", types.MergePatchType, []byte(`{"spec":{"selector":{"app.kubernetes.io/instance":"theirs"}}}`), metav1.PatchOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, func() error {
+		service, err := c.CoreV1().Services(c.namespace).Get(ctx, "cache", metav1.GetOptions{})
+		if err == nil && service.Spec.Selector["app.kubernetes.io/instance"] != "cache" {
+			err = fmt.Errorf("the Service selects %v", service.Spec.Selector)
+		}
+		return err
+	})
+	if err := server.Start(ctx); err != nil {
+		t.Fatal(err)
+	}
+	if err := environment.Installation.Await(ctx); err != nil {
+		t.Fatal(err)
+	}
+	after := c.awaitReady(t, "cache", metav1.ConditionFalse, v1alpha1.ReasonAwaitingFirstKVEvent)
+	if !after.Status.FirstAvailableAt.Equal(before.Status.FirstAvailableAt) {
+		t.Errorf("the clock of the first event was set anew: %v, before %v", after.Status.FirstAvailableAt, before.Status.FirstAvailableAt)
+	}
+	c.create(t, "another", managedRedis())
+	c.awaitReady(t, "another", metav1.ConditionFalse, v1alpha1.ReasonAwaitingFirstKVEvent)
+	if err := environment.manager.ready(ctx); err != nil {
+		t.Error(err)
+	}
 }

@@ -94,7 +94,7 @@ func (w *podWebhook) add(manager ctrl.Manager, served *certificate) error {
 		index = net.JoinHostPort(indexService+"."+w.options.Namespace+".svc", indexPort)
 	}
 	handler, err := pod.NewHandler(pod.Options{
-		Backends: manager.GetCache(), Decoder: admission.NewDecoder(manager.GetScheme()),
+		Backends: manager.GetCache(), Pods: manager.GetCache(), Decoder: admission.NewDecoder(manager.GetScheme()),
 		Settings:       pod.Settings{SubscriberImage: w.options.SubscriberImage, IndexServer: index, CAConfigMap: trustbundle.Name},
 		NativeSidecars: w.nativeSidecars, Namespace: w.options.Namespace, Registerer: metrics.Registry,
 	})

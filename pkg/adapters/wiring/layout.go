@@ -8,7 +8,13 @@ package wiring
 import (
 	"slices"
 	"strings"
+
+	"inferencecache.io/inference-cache/pkg/apis/inferencecache/v1alpha1"
 )
+
+// AnnotationLayout is where a cache of Pods has the KV layout of a wired engine, in
+// place of the arguments that it was read from. It is on no Pod of the cluster.
+const AnnotationLayout = v1alpha1.GroupName + "/kv-layout"
 
 // LayoutFlag is a flag of an engine on which depends how its KV blocks are laid out,
 // or what they mean.

@@ -24,6 +24,9 @@ const (
 	ReasonEngineArguments = "engine-arguments"
 	// ReasonOwnConnector: the engine was given a cache of its own.
 	ReasonOwnConnector = "own-connector"
+	// ReasonMixedKVLayouts: the engine's blocks would be taken for those of engines that
+	// lay theirs out differently.
+	ReasonMixedKVLayouts = "mixed-kv-layouts"
 	// ReasonReservedName: something else has a name that the wiring needs.
 	ReasonReservedName = "reserved-name"
 	// ReasonSharedMemory: the engine's /dev/shm cannot be shared with a worker.
@@ -45,7 +48,7 @@ const (
 func Reasons() []string {
 	return []string{
 		ReasonEngineContainer, ReasonShellCommand, ReasonConfigFile, ReasonEngineArguments, ReasonOwnConnector,
-		ReasonReservedName, ReasonSharedMemory, ReasonEndpoint, ReasonUnsupported, ReasonNativeSidecars,
+		ReasonMixedKVLayouts, ReasonReservedName, ReasonSharedMemory, ReasonEndpoint, ReasonUnsupported, ReasonNativeSidecars,
 		ReasonNoSubscriber, ReasonEventsDisabled,
 	}
 }

@@ -35,6 +35,9 @@ const readTimeout = 2 * time.Second
 type Options struct {
 	// Backends reads CacheBackends from a cache.
 	Backends client.Reader
+	// Pods reads Pods from a cache, in which wiring.AnnotationLayout has the layout of
+	// those that are wired.
+	Pods client.Reader
 	// Decoder knows Pods.
 	Decoder admission.Decoder
 	// Settings are those of all Pods, without NativeSidecars.
@@ -85,6 +88,10 @@ func (h *Handler) Handle(ctx context.Context, request admission.Request) (respon
 		logger.Error(err, "A Pod was admitted that could not be read")
 		return admission.Allowed("not wired: the Pod could not be read")
 	}
+	if _, mirror := pod.Annotations[corev1.MirrorPodAnnotationKey]; mirror {
+		// It shows what a kubelet runs already, and may have no token.
+		return admission.Allowed("")
+	}
 	return patch(logger, pod, h.admit(ctx, logger, request.Namespace, pod))
 }
 
@@ -134,7 +141,11 @@ func (h *Handler) wire(ctx context.Context, pod *corev1.Pod, backend *v1alpha1.C
 	if settings.NativeSidecars, err = h.options.NativeSidecars(ctx); err != nil {
 		return nil, fmt.Errorf("ask the cluster for its version: %w", err)
 	}
-	return Wire(pod, backend, settings)
+	wired, err := Wire(pod, backend, settings)
+	if err != nil {
+		return nil, err
+	}
+	return wired, h.checkLayout(ctx, wired, backend)
 }
 
 // backends returns the backends of a namespace. They belong to the cache.

@@ -26,6 +26,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/webhook/admission"
 
+	"inferencecache.io/inference-cache/pkg/adapters/wiring"
 	"inferencecache.io/inference-cache/pkg/adapters/workload"
 	"inferencecache.io/inference-cache/pkg/apis/inferencecache/v1alpha1"
 	"inferencecache.io/inference-cache/test/mutation"
@@ -35,6 +36,7 @@ import (
 type cached struct {
 	client.Reader
 	backends []v1alpha1.CacheBackend
+	pods     []corev1.Pod
 	err      error
 	panics   bool
 }
@@ -45,6 +47,10 @@ func (c *cached) List(_ context.Context, list client.ObjectList, options ...clie
 	}
 	var given client.ListOptions
 	given.ApplyOptions(options)
+	if into, pods := list.(*corev1.PodList); pods {
+		into.Items = c.pods
+		return c.err
+	}
 	for _, backend := range c.backends {
 		if backend.Namespace == given.Namespace {
 			into := list.(*v1alpha1.CacheBackendList)
@@ -62,7 +68,7 @@ func newHandler(t testing.TB, reader client.Reader) (*Handler, *prometheus.Regis
 	}
 	registry := prometheus.NewPedanticRegistry()
 	handler, err := NewHandler(Options{
-		Backends: reader, Decoder: admission.NewDecoder(scheme), Settings: installed(),
+		Backends: reader, Pods: reader, Decoder: admission.NewDecoder(scheme), Settings: installed(),
 		NativeSidecars: func(context.Context) (bool, error) { return true, nil },
 		Namespace:      "inference-cache-system", Registerer: registry,
 	})
@@ -137,10 +143,15 @@ func TestHandler(t *testing.T) {
 		"a Pod of a store":         {change: func(s *state) { s.pod.Labels[workload.LabelManagedBy] = workload.ManagedByValue }, want: kept},
 		"backends that are unread": {change: func(s *state) { s.cache.err = errors.New("not synced") }, want: kept, counted: "failed/backends-unread"},
 		"a defect":                 {change: func(s *state) { s.cache.panics = true }, want: forged, counted: "failed/defect"},
-		"kube-system":              {change: func(s *state) { s.request.Namespace = "kube-system" }, want: forged},
-		"our own namespace":        {change: func(s *state) { s.request.Namespace = "inference-cache-system" }, want: forged},
-		"an update":                {change: func(s *state) { s.request.Operation = admissionv1.Update }, want: forged},
-		"a subresource":            {change: func(s *state) { s.request.SubResource = "binding" }, want: forged},
+		"a Pod of a kubelet": {change: func(s *state) { s.pod.Annotations[corev1.MirrorPodAnnotationKey] = "x" }, want: func() map[string]string {
+			mirror := maps.Clone(forged)
+			mirror[corev1.MirrorPodAnnotationKey] = "x"
+			return mirror
+		}()},
+		"kube-system":       {change: func(s *state) { s.request.Namespace = "kube-system" }, want: forged},
+		"our own namespace": {change: func(s *state) { s.request.Namespace = "inference-cache-system" }, want: forged},
+		"an update":         {change: func(s *state) { s.request.Operation = admissionv1.Update }, want: forged},
+		"a subresource":     {change: func(s *state) { s.request.SubResource = "binding" }, want: forged},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -195,6 +206,47 @@ func TestMetrics(t *testing.T) {
 	}
 	if _, err := NewHandler(Options{Registerer: registry}); err == nil {
 		t.Error("the metrics were registered twice")
+	}
+}
+
+// TestLayouts leaves a Pod unwired that would take for its own what engines of another
+// layout have stored.
+func TestLayouts(t *testing.T) {
+	const same, other = "model=meta-llama/Llama-3.1-8B-Instruct", "model=meta-llama/Llama-3.1-8B-Instruct kv-cache-dtype=fp8"
+	engine := func(name, uid, layout string, phase corev1.PodPhase) corev1.Pod {
+		return corev1.Pod{
+			ObjectMeta: metav1.ObjectMeta{Name: name, Annotations: map[string]string{v1alpha1.AnnotationInjectedByUID: uid, wiring.AnnotationLayout: layout}},
+			Status:     corev1.PodStatus{Phase: phase},
+		}
+	}
+	leaving := engine("b", "ours", other, corev1.PodRunning)
+	leaving.DeletionTimestamp = &metav1.Time{Time: time.Unix(1, 0)}
+	tests := map[string]struct {
+		backend string
+		pods    []corev1.Pod
+		want    string
+	}{
+		"the first":                 {backend: "vllm-external", want: "wired/"},
+		"like the others":           {backend: "vllm-external", pods: []corev1.Pod{engine("a", "ours", same, corev1.PodRunning)}, want: "wired/"},
+		"unlike the others":         {backend: "vllm-external", pods: []corev1.Pod{engine("a", "ours", other, corev1.PodPending)}, want: "skipped/mixed-kv-layouts"},
+		"unlike one of them":        {backend: "vllm-external", pods: []corev1.Pod{engine("a", "ours", same, corev1.PodRunning), engine("b", "ours", other, corev1.PodRunning)}, want: "skipped/mixed-kv-layouts"},
+		"unlike another backend's":  {backend: "vllm-external", pods: []corev1.Pod{engine("a", "theirs", other, corev1.PodRunning)}, want: "wired/"},
+		"unlike one that has ended": {backend: "vllm-external", pods: []corev1.Pod{engine("a", "ours", other, corev1.PodFailed)}, want: "wired/"},
+		"unlike one that leaves":    {backend: "vllm-external", pods: []corev1.Pod{leaving}, want: "wired/"},
+		"unlike an unknown one":     {backend: "vllm-external", pods: []corev1.Pod{engine("a", "ours", "", corev1.PodRunning)}, want: "wired/"},
+		"without a store":           {backend: "vllm-host-only", pods: []corev1.Pod{engine("a", "ours", other, corev1.PodRunning)}, want: "wired/"},
+		"events only":               {backend: "cachebackend-events-only", pods: []corev1.Pod{engine("a", "ours", other, corev1.PodRunning)}, want: "wired/"},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			backend := backends(t)[tc.backend]
+			backend.UID = "ours"
+			handler, registry := newHandler(t, &cached{backends: []v1alpha1.CacheBackend{*backend}, pods: tc.pods})
+			admitted(t, handler, creation(t, enginePod(t, backend)))
+			if diff := cmp.Diff(tc.want, counted(t, registry)); diff != "" {
+				t.Errorf("counted (-want +got):\n%s", diff)
+			}
+		})
 	}
 }
 

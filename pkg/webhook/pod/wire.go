@@ -27,6 +27,9 @@ type engine struct {
 	listen func(*corev1.Pod) (wiring.Events, error)
 	// checkKernels adds a check of LMCache's kernels; nil if the pair has none.
 	checkKernels func(pod *corev1.Pod, mode string) error
+	// layout describes the KV layout of the engine in a Pod, empty if it cannot be told;
+	// nil if the pair shares no store.
+	layout func(*corev1.Pod) string
 	// spills says that what the engine evicts stays in a tier that it does not announce.
 	spills bool
 }
@@ -39,13 +42,13 @@ func engineOf(backend *v1alpha1.CacheBackend) (engine, bool) {
 	}
 	engines := map[pair]engine{
 		{v1alpha1.RuntimeVLLM, v1alpha1.CacheBackendTypeLMCache}: {
-			vllm.Engine, vllm.Inject, vllm.InjectEvents, vllm.Listen, vllm.KernelCheck, true,
+			vllm.Engine, vllm.Inject, vllm.InjectEvents, vllm.Listen, vllm.KernelCheck, vllm.Layout, true,
 		},
 		{v1alpha1.RuntimeSGLang, v1alpha1.CacheBackendTypeLMCache}: {
-			sglang.Engine, sglang.Inject, sglang.InjectEvents, sglang.Listen, nil, true,
+			sglang.Engine, sglang.Inject, sglang.InjectEvents, sglang.Listen, nil, sglang.Layout, true,
 		},
 		{v1alpha1.RuntimeSGLang, v1alpha1.CacheBackendTypeSGLangHiCache}: {
-			sglang.Engine, sglanghicache.Inject, sglang.InjectEvents, sglang.Listen, nil, false,
+			sglang.Engine, sglanghicache.Inject, sglang.InjectEvents, sglang.Listen, nil, nil, false,
 		},
 	}
 	cacheType := backend.Spec.Type

@@ -213,7 +213,8 @@ func TestRefusals(t *testing.T) {
 		})
 	}
 	for _, reason := range wiring.Reasons() {
-		if !reached[reason] {
+		// Mixed layouts take other Pods: TestLayouts has them.
+		if !reached[reason] && reason != wiring.ReasonMixedKVLayouts {
 			t.Errorf("no Pod is left unwired for reason %s", reason)
 		}
 	}

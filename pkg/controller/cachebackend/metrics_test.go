@@ -6,9 +6,13 @@ SPDX-License-Identifier: Apache-2.0
 package cachebackend
 
 import (
+	"os"
+	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/testutil"
 	"k8s.io/utils/ptr"
@@ -92,6 +96,8 @@ func TestBackendMetrics(t *testing.T) {
 		t.Errorf("%v failures are counted, want one", got)
 	}
 	m.cascaded(backend)
+	m.participates(backend, rates, counts(1, 0))
+	wantDocumented(t, registry)
 	problems, err := testutil.GatherAndLint(registry)
 	if err != nil || len(problems) > 0 {
 		t.Errorf("metric names and help: %v %v", problems, err)
@@ -99,5 +105,30 @@ func TestBackendMetrics(t *testing.T) {
 	m.forget(backend.Namespace, backend.Name)
 	if n, err := testutil.GatherAndCount(registry); err != nil || n != 0 {
 		t.Errorf("%d series are left of a backend that is gone, error %v", n, err)
+	}
+}
+
+// wantDocumented compares the page for operators with the metrics of a backend that
+// has all of them.
+func wantDocumented(t *testing.T, registry prometheus.Gatherer) {
+	t.Helper()
+	page, err := os.ReadFile("../../../docs/operations/observability.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var documented, served []string
+	for _, item := range regexp.MustCompile("(?m)^\\* `(inferencecache_backend_[a-z0-9_]+)").FindAllStringSubmatch(string(page), -1) {
+		documented = append(documented, item[1])
+	}
+	families, err := registry.Gather()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, family := range families {
+		served = append(served, family.GetName())
+	}
+	slices.Sort(documented)
+	if diff := cmp.Diff(served, documented); diff != "" {
+		t.Errorf("the page lists other metrics than there are (-registry +page):\n%s", diff)
 	}
 }

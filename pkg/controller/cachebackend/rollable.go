@@ -8,6 +8,7 @@ package cachebackend
 import (
 	"cmp"
 	"context"
+	"slices"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -77,9 +78,8 @@ func (r rollable) templatePath() []string {
 
 // template wraps the content of a template into a spec.
 func (r rollable) template(content map[string]any) map[string]any {
-	path := r.templatePath()
-	for i := len(path) - 1; i >= 0; i-- {
-		content = map[string]any{path[i]: content}
+	for _, field := range slices.Backward(r.templatePath()) {
+		content = map[string]any{field: content}
 	}
 	return content
 }

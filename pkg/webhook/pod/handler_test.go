@@ -289,8 +289,8 @@ func FuzzHandler(f *testing.F) {
 		list = append(list, *backend)
 		corpus.Add(creation(f, enginePod(f, backend)).Object.Raw)
 	}
+	handler, _ := newHandler(f, &cached{backends: list})
 	corpus.Fuzz(func(t *testing.T, raw []byte) {
-		handler, _ := newHandler(t, &cached{backends: list})
 		response := handler.Handle(t.Context(), admission.Request{AdmissionRequest: admissionv1.AdmissionRequest{
 			Namespace: "team-a", Operation: admissionv1.Create, Object: runtime.RawExtension{Raw: raw},
 		}})

@@ -12,17 +12,20 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/utils/ptr"
 	"sigs.k8s.io/yaml"
 
 	"inferencecache.io/inference-cache/pkg/apis/inferencecache/v1alpha1"
@@ -79,31 +82,54 @@ func (c clients) dryRun(t *testing.T, pod *corev1.Pod) (*corev1.Pod, error) {
 	return c.CoreV1().Pods(c.namespace).Create(t.Context(), pod, metav1.CreateOptions{DryRun: []string{metav1.DryRunAll}})
 }
 
-// TestWebhook wires a Pod to every example. What comes out of it the cluster takes.
-func TestWebhook(t *testing.T) {
-	c := newClients(t)
-	variants := map[string]func(*corev1.Pod){
-		"plain": func(*corev1.Pod) {},
-		"with a command": func(pod *corev1.Pod) {
-			engine := &pod.Spec.Containers[0]
-			engine.Command, engine.Args = slices.Concat([]string{"python3", "serve"}, engine.Args), nil
+// variations are what users do to Pods, and what the wiring of any backend has to bear.
+func variations() []func(*corev1.Pod) {
+	engine := func(change func(*corev1.Container)) func(*corev1.Pod) {
+		return func(pod *corev1.Pod) { change(&pod.Spec.Containers[0]) }
+	}
+	return []func(*corev1.Pod){
+		engine(func(c *corev1.Container) {
+			c.Command, c.Args = slices.Concat([]string{"python3", "serve"}, c.Args), nil
+		}),
+		func(pod *corev1.Pod) {
+			pod.Spec.Volumes = append(pod.Spec.Volumes, corev1.Volume{Name: "shm", VolumeSource: corev1.VolumeSource{EmptyDir: &corev1.EmptyDirVolumeSource{Medium: corev1.StorageMediumMemory}}})
+			pod.Spec.Containers[0].VolumeMounts = append(pod.Spec.Containers[0].VolumeMounts, corev1.VolumeMount{Name: "shm", MountPath: "/dev/shm", SubPath: "engine"})
 		},
-		"with its own shared memory": func(pod *corev1.Pod) {
-			pod.Spec.Volumes = []corev1.Volume{{Name: "shm", VolumeSource: corev1.VolumeSource{EmptyDir: &corev1.EmptyDirVolumeSource{Medium: corev1.StorageMediumMemory}}}}
-			pod.Spec.Containers[0].VolumeMounts = []corev1.VolumeMount{{Name: "shm", MountPath: "/dev/shm"}}
+		engine(func(c *corev1.Container) {
+			c.Resources.Limits = corev1.ResourceList{"nvidia.com/gpu": resource.MustParse("2"), corev1.ResourceMemory: resource.MustParse("64Gi")}
+		}),
+		engine(func(c *corev1.Container) {
+			c.SecurityContext = &corev1.SecurityContext{RunAsUser: ptr.To[int64](1000), RunAsNonRoot: ptr.To(true), ReadOnlyRootFilesystem: ptr.To(true)}
+		}),
+		engine(func(c *corev1.Container) {
+			c.Env = append(c.Env, corev1.EnvVar{Name: "PROMETHEUS_MULTIPROC_DIR", Value: "/tmp"}, corev1.EnvVar{Name: "LMCACHE_CHUNK_SIZE", Value: "64"})
+		}),
+		engine(func(c *corev1.Container) {
+			c.Args = append(c.Args, "--kv-events-config", `{"enable_kv_cache_events":true,"publisher":"zmq","endpoint":"tcp://*:6000","topic":"$(X)"}`)
+		}),
+		func(pod *corev1.Pod) {
+			pod.Spec.InitContainers = append(pod.Spec.InitContainers, corev1.Container{Name: "download", Image: "example.com/download:1"})
 		},
-		"with accelerators": func(pod *corev1.Pod) {
-			pod.Spec.Containers[0].Resources.Limits = corev1.ResourceList{"nvidia.com/gpu": resource.MustParse("2")}
-		},
-		"with others": func(pod *corev1.Pod) {
-			pod.Spec.InitContainers = []corev1.Container{{Name: "download", Image: "example.com/download:1"}}
+		func(pod *corev1.Pod) {
 			pod.Spec.Containers = append(pod.Spec.Containers, corev1.Container{Name: "proxy", Image: "example.com/proxy:1"})
 		},
+		func(pod *corev1.Pod) { pod.Spec.RestartPolicy = corev1.RestartPolicyNever },
+		func(pod *corev1.Pod) { pod.Spec.HostNetwork = true },
+		func(pod *corev1.Pod) { pod.Spec.AutomountServiceAccountToken = ptr.To(false) },
+		func(pod *corev1.Pod) {
+			pod.Spec.SecurityContext = &corev1.PodSecurityContext{FSGroup: ptr.To[int64](2000), RunAsUser: ptr.To[int64](3000)}
+		},
 	}
-	for name, example := range exampleBackends(t) {
+}
+
+// TestWebhook wires Pods of many kinds to every example. What comes out of it the
+// cluster takes, and asking again changes nothing.
+func TestWebhook(t *testing.T) {
+	c := newClients(t)
+	examples := exampleBackends(t)
+	for i, name := range slices.Sorted(maps.Keys(examples)) {
 		t.Run(name, func(t *testing.T) {
-			example.Namespace = c.namespace
-			backend, err := c.ours.InferencecacheV1alpha1().CacheBackends(c.namespace).Create(t.Context(), example, metav1.CreateOptions{})
+			backend, err := c.ours.InferencecacheV1alpha1().CacheBackends(c.namespace).Create(t.Context(), examples[name], metav1.CreateOptions{})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -115,27 +141,37 @@ func TestWebhook(t *testing.T) {
 				}
 				return err
 			})
-			for variant, change := range variants {
+			random := rand.New(rand.NewPCG(7, uint64(i)))
+			for range 20 {
 				pod := enginePod(backend)
-				change(pod)
-				wired, err := c.dryRun(t, pod)
-				if err != nil {
-					t.Errorf("%s: %v", variant, err)
-					continue
+				for _, vary := range variations() {
+					if random.IntN(3) == 0 {
+						vary(pod)
+					}
 				}
-				holdWired(t, variant, wired, c.namespace+"/"+backend.Name)
-				again := wired.DeepCopy()
-				again.ObjectMeta = metav1.ObjectMeta{GenerateName: "engine-", Labels: wired.Labels, Annotations: wired.Annotations}
-				again, err = c.dryRun(t, again)
-				if err != nil {
-					t.Errorf("%s, asked again: %v", variant, err)
-					continue
-				}
-				if got, want := text(t, again.Spec), text(t, wired.Spec); got != want {
-					t.Errorf("%s, asked again: %s, was %s", variant, got, want)
-				}
+				c.wireTwice(t, pod, backend)
 			}
 		})
+	}
+}
+
+// wireTwice has a Pod wired, and what came out of it once more.
+func (c clients) wireTwice(t *testing.T, pod *corev1.Pod, backend *v1alpha1.CacheBackend) {
+	t.Helper()
+	wired, err := c.dryRun(t, pod)
+	if err != nil {
+		t.Errorf("%v; the Pod was %s", err, text(t, pod.Spec))
+		return
+	}
+	holdWired(t, wired, c.namespace+"/"+backend.Name)
+	again := wired.DeepCopy()
+	again.ObjectMeta = metav1.ObjectMeta{GenerateName: "engine-", Labels: wired.Labels, Annotations: wired.Annotations}
+	if again, err = c.dryRun(t, again); err != nil {
+		t.Errorf("asked again: %v", err)
+		return
+	}
+	if diff := cmp.Diff(text(t, wired.Spec), text(t, again.Spec)); diff != "" {
+		t.Errorf("asked again (-first +second):\n%s", diff)
 	}
 }
 
@@ -150,20 +186,20 @@ func text(t *testing.T, spec corev1.PodSpec) string {
 	return string(data)
 }
 
-func holdWired(t *testing.T, variant string, pod *corev1.Pod, backend string) {
+func holdWired(t *testing.T, pod *corev1.Pod, backend string) {
 	t.Helper()
 	if got := pod.Annotations[v1alpha1.AnnotationInjectedBy]; got != backend {
-		t.Errorf("%s: wired by %q, want %q; annotations %v", variant, got, backend, pod.Annotations)
+		t.Errorf("wired by %q, want %q; annotations %v", got, backend, pod.Annotations)
 		return
 	}
 	at := slices.IndexFunc(pod.Spec.InitContainers, func(c corev1.Container) bool { return c.Name == "kvevent-subscriber" })
 	if at < 0 {
-		t.Errorf("%s: no subscriber", variant)
+		t.Errorf("no subscriber in %s", text(t, pod.Spec))
 		return
 	}
 	subscriber := pod.Spec.InitContainers[at]
 	if subscriber.Image != subscriberImage || subscriber.RestartPolicy == nil || *subscriber.RestartPolicy != corev1.ContainerRestartPolicyAlways {
-		t.Errorf("%s: subscriber %+v", variant, subscriber)
+		t.Errorf("subscriber %+v", subscriber)
 	}
 }
 

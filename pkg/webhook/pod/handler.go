@@ -123,7 +123,7 @@ func (h *Handler) admit(ctx context.Context, logger logr.Logger, namespace strin
 		markSkipped(left, refusal.Reason, refusal.Message)
 		return left
 	case err != nil:
-		h.metrics.count(outcomeFailed, reasonDefect)
+		h.metrics.count(outcomeFailed, reasonUnread)
 		logger.Error(err, "A Pod was admitted without being wired", "backend", backend.Name)
 		return left
 	}

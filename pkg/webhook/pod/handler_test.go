@@ -141,7 +141,7 @@ func TestHandler(t *testing.T) {
 		"no selector":              {change: func(s *state) { s.cache.backends[0].Spec.EngineSelector = nil }, want: kept},
 		"a backend being deleted":  {change: func(s *state) { s.cache.backends[0].DeletionTimestamp = &metav1.Time{Time: time.Unix(1, 0)} }, want: kept},
 		"a Pod of a store":         {change: func(s *state) { s.pod.Labels[workload.LabelManagedBy] = workload.ManagedByValue }, want: kept},
-		"backends that are unread": {change: func(s *state) { s.cache.err = errors.New("not synced") }, want: kept, counted: "failed/backends-unread"},
+		"backends that are unread": {change: func(s *state) { s.cache.err = errors.New("not synced") }, want: kept, counted: "failed/cluster-unread"},
 		"a defect":                 {change: func(s *state) { s.cache.panics = true }, want: forged, counted: "failed/defect"},
 		"a Pod of a kubelet": {change: func(s *state) { s.pod.Annotations[corev1.MirrorPodAnnotationKey] = "x" }, want: func() map[string]string {
 			mirror := maps.Clone(forged)
@@ -260,7 +260,7 @@ func TestVersionUnknown(t *testing.T) {
 	if diff := cmp.Diff(pod, admitted(t, handler, creation(t, pod)), cmpopts.EquateEmpty()); diff != "" {
 		t.Errorf("changed (-before +after):\n%s", diff)
 	}
-	if got := counted(t, registry); got != "failed/defect" {
+	if got := counted(t, registry); got != "failed/cluster-unread" {
 		t.Errorf("counted %s", got)
 	}
 }

@@ -18,8 +18,9 @@ import (
 const (
 	// reasonNone is that of a Pod that was wired.
 	reasonNone = ""
-	// reasonUnread: the backends could not be read.
-	reasonUnread = "backends-unread"
+	// reasonUnread: what is needed of the cluster could not be read: the backends, the
+	// Pods beside this one, or the cluster's version.
+	reasonUnread = "cluster-unread"
 	// reasonDefect: the webhook itself failed.
 	reasonDefect = "defect"
 )

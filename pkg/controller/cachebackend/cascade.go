@@ -45,11 +45,12 @@ func hasConverged(store *readiness.Workload, instances []readiness.Instance) boo
 }
 
 // step restarts the next workload of the engines that a backend has wired, and says
-// whether all of them were restarted for the store instance and have come back.
-func (r *restarter) step(ctx context.Context, backend *v1alpha1.CacheBackend, instance string) (done bool, err error) {
+// whether all of them were restarted for the store instance and have come back, and
+// how many these are.
+func (r *restarter) step(ctx context.Context, backend *v1alpha1.CacheBackend, instance string) (done bool, restarted int, err error) {
 	targets, err := r.targets(ctx, backend)
 	if err != nil {
-		return false, err
+		return false, 0, err
 	}
 	trigger := triggerOf(instance)
 	for _, target := range targets {
@@ -58,18 +59,19 @@ func (r *restarter) step(ctx context.Context, backend *v1alpha1.CacheBackend, in
 		case apierrors.IsNotFound(err):
 			continue
 		case err != nil:
-			return false, fmt.Errorf("read %s: %w", target, err)
+			return false, restarted, fmt.Errorf("read %s: %w", target, err)
 		case state.trigger != trigger:
 			klog.FromContext(ctx).Info("Restarting engines because their store was replaced", "workload", target.String())
 			if err := r.stamp(ctx, target, trigger); err != nil {
-				return false, fmt.Errorf("restart %s: %w", target, err)
+				return false, restarted, fmt.Errorf("restart %s: %w", target, err)
 			}
-			return false, nil
+			return false, restarted, nil
 		case !state.settled:
-			return false, nil
+			return false, restarted, nil
 		}
+		restarted++
 	}
-	return true, nil
+	return true, restarted, nil
 }
 
 // triggerOf is short, and differs for every instance of a store.

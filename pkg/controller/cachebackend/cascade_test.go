@@ -233,7 +233,7 @@ func TestLeaderWorkerSet(t *testing.T) {
 		controlled(apps(kindStatefulSet, "big-0"), enginePod("big-0-1")),
 		controlled(owner, enginePod("big-0")),
 	)
-	done, err := h.restarter.step(t.Context(), h.backend(t), "u2:0")
+	done, _, err := h.restarter.step(t.Context(), h.backend(t), "u2:0")
 	if err != nil || done {
 		t.Fatalf("done %t, error %v", done, err)
 	}

@@ -68,9 +68,11 @@ type probing struct {
 	// server has the stages of the latest probe of the server.
 	server   []readiness.ProbeStage
 	serverAt time.Time
-	// result waits to be taken. failed says that the latest one was not all right.
-	result *readiness.Probe
-	failed bool
+	// result waits to be judged, since resultAt; shown is the one that was returned
+	// last. failed says that the latest one was not all right.
+	result, shown *readiness.Probe
+	resultAt      time.Time
+	failed        bool
 }
 
 func newProber(c client.Client, now func() time.Time, nonce func() string) *prober {
@@ -81,24 +83,28 @@ func newProber(c client.Client, now func() time.Time, nonce func() string) *prob
 	}
 }
 
-// step returns the result of a probe that has ended, each once, and asks for the
-// next one if it is time. Without a result there is none in the answer.
-func (p *prober) step(backend *v1alpha1.CacheBackend, password string) readiness.Probe {
+// step returns the result of a probe that has ended, until it is settled, and asks for
+// the next one if it is time. Without a result there is none in the answer. Fresh
+// says that it is returned for the first time.
+func (p *prober) step(backend *v1alpha1.CacheBackend, password string) (answer readiness.Probe, fresh bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	name := client.ObjectKeyFromObject(backend)
+	name, now := client.ObjectKeyFromObject(backend), p.now()
 	state := p.backends[name]
 	if state == nil || state.uid != backend.UID {
 		state = &probing{uid: backend.UID}
 		p.backends[name] = state
 	}
-	answer := readiness.Probe{Enabled: true}
-	if state.result != nil {
-		answer, state.result = *state.result, nil
+	answer = readiness.Probe{Enabled: true}
+	if now.Sub(state.resultAt) >= probeInterval {
+		state.result = nil // it tells of the past
 	}
-	now := p.now()
+	if state.result != nil {
+		answer, fresh = *state.result, state.shown != state.result
+		state.shown = state.result
+	}
 	if state.running || now.Sub(state.started) < probeInterval {
-		return answer
+		return answer, fresh
 	}
 	job := probeJob{backend: backend.DeepCopy(), password: password, server: state.failed || now.Sub(state.serverAt) >= serverInterval}
 	select {
@@ -106,7 +112,16 @@ func (p *prober) step(backend *v1alpha1.CacheBackend, password string) readiness
 		state.running, state.started = true, now
 	default: // there are so many that it has to wait for the next look
 	}
-	return answer
+	return answer, fresh
+}
+
+// settle drops the result that was returned last: what follows from it is written.
+func (p *prober) settle(name types.NamespacedName) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if state := p.backends[name]; state != nil && state.result == state.shown {
+		state.result, state.shown = nil, nil
+	}
 }
 
 // failing says whether the latest probe of a backend found something wrong.
@@ -135,7 +150,7 @@ func (p *prober) work(ctx context.Context) {
 	}
 }
 
-// run makes one probe and leaves its result to be taken.
+// run makes one probe and leaves its result to be judged.
 func (p *prober) run(ctx context.Context, job probeJob) {
 	result := readiness.Probe{Enabled: true}
 	server, err := p.stagesOfServer(ctx, job)
@@ -163,7 +178,7 @@ func (p *prober) note(job probeJob, server []readiness.ProbeStage, result readin
 	if state == nil || state.uid != job.backend.UID {
 		return false
 	}
-	state.running, state.result = false, &result
+	state.running, state.result, state.resultAt = false, &result, p.now()
 	state.failed = result.Failure != ""
 	for _, stage := range result.Stages {
 		state.failed = state.failed || stage.Result != readiness.StageOK && stage.Result != readiness.StageSkipped

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/prometheus/client_golang/prometheus/testutil"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
 	"inferencecache.io/inference-cache/pkg/adapters/probe"
@@ -122,6 +123,43 @@ func TestServerIsProbedSeldom(t *testing.T) {
 	}
 }
 
+// TestResultOutlivesConflict holds that a result is judged again when what followed
+// from it could not be written, and counted once.
+func TestResultOutlivesConflict(t *testing.T) {
+	p := newProbed(t)
+	p.look(t)
+	p.answer = probe.Broken("it is read-only")
+	p.pass(probeInterval)
+	conflict := apierrors.NewConflict(v1alpha1.Resource("cachebackends"), testName, nil)
+	p.fail(func(call string) error {
+		if call == "patch status CacheBackend" {
+			return conflict
+		}
+		return nil
+	})
+	p.look(t)
+	p.fail(nil)
+	p.harness.look(t)
+	if got := p.ready(t); got != "False/ProbeT2Failed" {
+		t.Errorf("Ready is %s", got)
+	}
+	if got := testutil.ToFloat64(p.metrics.probes.WithLabelValues(testNamespace, testName, "t2", "failed")); got != 1 {
+		t.Errorf("%v failures were counted, want 1", got)
+	}
+}
+
+// TestOldResult holds that a result is dropped that nobody looked at in time.
+func TestOldResult(t *testing.T) {
+	p := newProbed(t)
+	p.harness.look(t)
+	p.prober.run(t.Context(), <-p.prober.jobs)
+	p.pass(probeInterval)
+	p.harness.look(t)
+	if p.is(t, v1alpha1.ConditionFunctionalProbeOK, "True/ProbeOK") {
+		t.Error("an old result was judged")
+	}
+}
+
 // TestServerCannotBeProbed holds that a call which fails says nothing of the
 // backend.
 func TestServerCannotBeProbed(t *testing.T) {
@@ -180,7 +218,7 @@ func TestProbeOfAnotherBackend(t *testing.T) {
 	if p.note(job, nil, readiness.Probe{Failure: "of the first"}) {
 		t.Error("the result of a backend that is gone was kept")
 	}
-	if got := p.step(second, ""); got.Failure != "" {
+	if got, _ := p.step(second, ""); got.Failure != "" {
 		t.Errorf("got %+v", got)
 	}
 }

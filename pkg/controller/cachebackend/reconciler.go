@@ -74,6 +74,9 @@ func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (
 		klog.FromContext(ctx).V(2).Info("Judged an old status; looking again")
 		return reconcile.Result{RequeueAfter: staleRetry}, failure
 	}
+	if err == nil {
+		r.prober.settle(request.NamespacedName)
+	}
 	if err = errors.Join(failure, err); err != nil {
 		return reconcile.Result{}, err
 	}
@@ -134,10 +137,19 @@ func (r *Reconciler) manage(ctx context.Context, facts *readiness.Facts) error {
 	password, err := r.provision(ctx, facts)
 	failures := []error{err, r.follow(ctx, facts, instances)}
 	if readiness.ProbeDue(*facts) {
-		facts.Probe = r.prober.step(facts.Backend, password)
-		r.metrics.probed(facts.Backend, facts.Probe)
+		r.probe(facts, password)
 	}
 	return errors.Join(failures...)
+}
+
+// probe has a store tried when it is time, and takes up what the last try has found.
+func (r *Reconciler) probe(facts *readiness.Facts, password string) {
+	found, fresh := r.prober.step(facts.Backend, password)
+	facts.Probe = found
+	if !fresh {
+		found = readiness.Probe{Enabled: true}
+	}
+	r.metrics.probed(facts.Backend, found)
 }
 
 // follow restarts engines that are connected to a store instance that is gone.
@@ -147,11 +159,13 @@ func (r *Reconciler) follow(ctx context.Context, facts *readiness.Facts, instanc
 	}
 	next, restart := readiness.Cascade(facts.ServerInstance, instances, hasConverged(facts.Workload, instances))
 	if restart && !readiness.EnginesReconnect(facts.Backend) {
-		done, err := r.restarter.step(ctx, facts.Backend, next)
+		done, restarted, err := r.restarter.step(ctx, facts.Backend, next)
 		if err != nil || !done {
 			return err
 		}
-		r.metrics.cascaded(facts.Backend)
+		if restarted > 0 {
+			r.metrics.cascaded(facts.Backend)
+		}
 	}
 	facts.ServerInstance = next
 	return nil

@@ -13,7 +13,6 @@ import (
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/kubernetes"
@@ -90,15 +89,4 @@ func eventually(t *testing.T, try func() error) {
 	if err := programs.Poll(t.Context(), try); err != nil {
 		t.Fatal(err)
 	}
-}
-
-// isGone is nil if an error says that an object is not there.
-func isGone(err error) error {
-	if apierrors.IsNotFound(err) {
-		return nil
-	}
-	if err == nil {
-		return fmt.Errorf("it is still there")
-	}
-	return err
 }

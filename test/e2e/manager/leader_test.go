@@ -44,7 +44,9 @@ func TestFailover(t *testing.T) {
 	if err := environment.manager.stop(ctx); err != nil {
 		t.Fatal(err)
 	}
-	environment.manager = next
+	if err := takeOver(ctx, next); err != nil {
+		t.Fatal(err)
+	}
 	for name, backend := range backends {
 		c.awaitReady(t, name, metav1.ConditionFalse, v1alpha1.ReasonAwaitingFirstKVEvent)
 		c.awaitOwned(t, backend, []string{"Deployment " + name, "NetworkPolicy " + name, "Secret " + name + "-store-password", "Service " + name})
@@ -65,7 +67,9 @@ func TestKilled(t *testing.T) {
 	if err := environment.manager.Kill(); err != nil {
 		t.Fatal(err)
 	}
-	environment.manager = next
+	if err := takeOver(ctx, next); err != nil {
+		t.Fatal(err)
+	}
 	c.create(t, "cache", managedRedis())
 	c.awaitReady(t, "cache", metav1.ConditionFalse, v1alpha1.ReasonAwaitingFirstKVEvent)
 
@@ -93,7 +97,9 @@ func TestKilled(t *testing.T) {
 	if err := environment.manager.stop(ctx); err != nil {
 		t.Fatal(err)
 	}
-	environment.manager = last
+	if err := takeOver(ctx, last); err != nil {
+		t.Fatal(err)
+	}
 	eventually(t, func() error {
 		backend, err := c.get(ctx, "cache")
 		if err == nil && meta.FindStatusCondition(backend.Status.Conditions, v1alpha1.ConditionFunctionalProbeOK) != nil {

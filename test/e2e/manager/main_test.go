@@ -39,9 +39,6 @@ var environment struct {
 	// dir is for files of the tests, audit what the manager asked of the cluster.
 	dir, audit string
 	manager    *managed
-
-	// webhookPort is where the cluster asks about Pods.
-	webhookPort string
 }
 
 func TestMain(m *testing.M) {
@@ -83,12 +80,15 @@ func run(m *testing.M) (code int, err error) {
 // withManager runs tests while a manager runs, which has to end well and to have
 // used all of its rights.
 func withManager(ctx context.Context, tests func() int) (code int, err error) {
-	if err := applyManifests(ctx); err != nil {
+	if err := applyManifests(ctx, "localhost:443"); err != nil {
 		return 0, err
 	}
-	environment.manager, err = startManager(ctx, "first")
+	first, err := startManager(ctx, "first")
 	if err != nil {
 		return 0, err
+	}
+	if err := takeOver(ctx, first); err != nil {
+		return 0, errors.Join(err, first.Kill())
 	}
 	code = tests()
 	if code != 0 {

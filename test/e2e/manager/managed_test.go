@@ -48,8 +48,8 @@ func managedRedis() v1alpha1.CacheBackendSpec {
 func TestManagedRedis(t *testing.T) {
 	t.Parallel()
 	c := newClients(t)
-	backend := c.create(t, "cache", managedRedis())
-	backend = c.awaitReady(t, "cache", metav1.ConditionFalse, v1alpha1.ReasonAwaitingFirstKVEvent)
+	c.create(t, "cache", managedRedis())
+	backend := c.awaitReady(t, "cache", metav1.ConditionFalse, v1alpha1.ReasonAwaitingFirstKVEvent)
 	if want := "cache." + c.namespace + ".svc:6379"; backend.Status.Endpoint != want {
 		t.Errorf("the endpoint is %q, want %q", backend.Status.Endpoint, want)
 	}

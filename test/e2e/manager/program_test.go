@@ -28,7 +28,7 @@ import (
 const account = "inference-cache-manager"
 
 // manifests are those of the manager without its Pods, for which processes stand. The
-// cluster asks the one about Pods that has the first of its ports.
+// cluster asks one of them about Pods, by its port.
 const manifests = `
 resources: [artifacts/manager]
 patches:
@@ -52,13 +52,20 @@ const subscriberImage = "example.com/kvevent-subscriber:1"
 type managed struct {
 	*programs.Process
 
-	log, metrics, health string
+	log, metrics, health, webhook string
 }
 
 var starting programs.Starting
 
-// applyManifests gives the manager its account and its rights.
-func applyManifests(ctx context.Context) error {
+// takeOver makes a manager the one that tests and the cluster speak to.
+func takeOver(ctx context.Context, m *managed) error {
+	environment.manager = m
+	return applyManifests(ctx, m.webhook)
+}
+
+// applyManifests gives managers their account and their rights, and has the cluster
+// ask the one whose webhook listens at an address.
+func applyManifests(ctx context.Context, webhook string) error {
 	root, err := programs.Repository()
 	if err != nil {
 		return err
@@ -76,14 +83,11 @@ func applyManifests(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	address, err := programs.FreeAddress()
+	_, port, err := net.SplitHostPort(webhook)
 	if err != nil {
 		return err
 	}
-	if _, environment.webhookPort, err = net.SplitHostPort(address); err != nil {
-		return err
-	}
-	content := fmt.Sprintf(strings.Replace(manifests, "[artifacts/", "["+relative+"/artifacts/", 1), environment.webhookPort)
+	content := fmt.Sprintf(strings.Replace(manifests, "[artifacts/", "["+relative+"/artifacts/", 1), port)
 	if err := os.WriteFile(filepath.Join(dir, "kustomization.yaml"), []byte(content), 0o600); err != nil {
 		return err
 	}
@@ -101,30 +105,21 @@ func startManager(ctx context.Context, name string, args ...string) (*managed, e
 		return nil, err
 	}
 	m := &managed{log: filepath.Join(environment.dir, name+".log")}
-	webhookPort := environment.webhookPort
-	if environment.manager != nil {
-		// One process has it. The cluster asks nobody else.
-		webhookPort = "0"
-	}
-	for _, address := range []*string{&m.metrics, &m.health} {
+	for _, address := range []*string{&m.metrics, &m.health, &m.webhook} {
 		if *address, err = programs.FreeAddress(); err != nil {
 			return nil, err
 		}
 	}
-	address, err := programs.FreeAddress()
-	if err != nil {
-		return nil, err
-	}
-	_, port, err := net.SplitHostPort(address)
+	_, port, err := net.SplitHostPort(m.webhook)
 	if err != nil {
 		return nil, err
 	}
 	m.Process, err = starting.Start(programs.Command{
 		Path: filepath.Join(environment.Programs, programs.Manager), Log: m.log, Tied: true,
 		Args: append([]string{
-			"--webhook-port=" + port, "--kubeconfig=" + kubeconfig, "--namespace=" + aggregated.Namespace, "--functional-probe=false", "--log-verbosity=2",
+			"--kubeconfig=" + kubeconfig, "--namespace=" + aggregated.Namespace, "--functional-probe=false", "--log-verbosity=2",
 			"--metrics-bind-address=" + m.metrics, "--health-probe-bind-address=" + m.health,
-			"--webhook-port=" + webhookPort, "--kvevent-subscriber-image=" + subscriberImage,
+			"--webhook-port=" + port, "--kvevent-subscriber-image=" + subscriberImage,
 		}, args...),
 		// The start is no proof of rights if an account of the environment helps.
 		Env: []string{"KUBECONFIG="},

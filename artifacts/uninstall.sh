@@ -201,6 +201,7 @@ delete_rights() {
   change delete clusterrolebinding/inference-cache-apiserver clusterrolebinding/inference-cache-manager "${gone[@]}"
   change delete clusterrole/inference-cache-apiserver clusterrole/inference-cache-manager "${gone[@]}"
   change delete clusterrole/inference-cache-view clusterrole/inference-cache-edit "${gone[@]}"
+  change delete clusterrolebinding/inference-cache-metrics clusterrole/inference-cache-metrics "${gone[@]}"
   change delete flowschema/inference-cache-apiserver "${gone[@]}"
 }
 

@@ -12,6 +12,7 @@ import (
 	"fmt"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -29,15 +30,15 @@ import (
 
 // kustomizations are all that a user may apply, by the folder in artifacts.
 var kustomizations = []string{
-	"base", "apiservice", "manager", "overlays/ha", "overlays/cert-manager", "overlays/cert-manager/apiservice",
+	"base", "apiservice", "manager", "monitoring", "overlays/ha", "overlays/cert-manager", "overlays/cert-manager/apiservice",
 }
 
 // workloads are those that run the server.
 var workloads = []string{"base", "overlays/ha", "overlays/cert-manager"}
 
-// foreign is the group of kinds that have no Go types here; the test with a
-// control plane checks them against their definitions.
-const foreign = "cert-manager.io"
+// foreign are the groups of kinds that have no Go types here. Other tests check them
+// against their definitions.
+var foreign = []string{"cert-manager.io", "monitoring.coreos.com"}
 
 // build returns what kustomize makes of a folder, as kubectl has it built in.
 func build(t *testing.T, folder string) []byte {
@@ -71,7 +72,7 @@ func objects(t *testing.T, folder string) []runtime.Object {
 	for _, document := range documents(t, build(t, folder)) {
 		var err error
 		var object runtime.Object
-		if bytes.Contains(document, []byte("apiVersion: "+foreign+"/")) {
+		if slices.ContainsFunc(foreign, func(group string) bool { return bytes.Contains(document, []byte("apiVersion: "+group+"/")) }) {
 			content := map[string]any{}
 			err = utilyaml.UnmarshalStrict(document, &content)
 			object = &unstructured.Unstructured{Object: content}

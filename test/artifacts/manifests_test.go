@@ -71,6 +71,15 @@ func TestObjects(t *testing.T) {
 			"poddisruptionbudget/inference-cache-manager in inference-cache-system",
 			"mutatingwebhookconfiguration/inference-cache-manager",
 		},
+		"monitoring": {
+			"serviceaccount/inference-cache-metrics in inference-cache-system",
+			"secret/inference-cache-metrics in inference-cache-system",
+			"clusterrole/inference-cache-metrics",
+			"clusterrolebinding/inference-cache-metrics",
+			"prometheusrule/inference-cache in inference-cache-system",
+			"servicemonitor/inference-cache-apiserver in inference-cache-system",
+			"servicemonitor/inference-cache-manager in inference-cache-system",
+		},
 		"apiservice":                       {"apiservice/v1alpha1.inferencecache.io"},
 		"overlays/cert-manager/apiservice": {"apiservice/v1alpha1.inferencecache.io"},
 	}
@@ -86,7 +95,7 @@ func TestObjects(t *testing.T) {
 				}
 				got = append(got, name)
 			}
-			if len(all) > 1 && folder != "manager" {
+			if len(all) > 1 && folder != "manager" && folder != "monitoring" {
 				if _, ok := all[0].(*corev1.Namespace); !ok {
 					t.Errorf("the first object is %s, want the namespace", got[0])
 				}

@@ -160,7 +160,7 @@ func TestUninstallOrder(t *testing.T) {
 	want := []string{
 		"mutatingwebhookconfiguration/inference-cache-manager", "poddisruptionbudget,deployment",
 		"poddisruptionbudget,deployment,statefulset", "persistentvolumeclaim", "secret/inference-cache-ca", "role/inference-cache-apiserver",
-		"clusterrolebinding/inference-cache-apiserver", "clusterrole/inference-cache-apiserver", "clusterrole/inference-cache-view", "flowschema/inference-cache-apiserver", "namespace",
+		"clusterrolebinding/inference-cache-apiserver", "clusterrole/inference-cache-apiserver", "clusterrole/inference-cache-view", "clusterrolebinding/inference-cache-metrics", "flowschema/inference-cache-apiserver", "namespace",
 	}
 	var got []string
 	for _, found := range regexp.MustCompile(`(?m)^delete (\S+)`).FindAllStringSubmatch(changes, -1) {

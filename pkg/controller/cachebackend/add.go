@@ -31,7 +31,7 @@ import (
 
 const (
 	// firstRetry and lastRetry bound how soon a backend is tried again that failed.
-	firstRetry, lastRetry = 100 * time.Millisecond, time.Minute
+	firstRetry, lastRetry = 100 * time.Millisecond, 30 * time.Second
 	// probeWorkers is how many probes are made at a time. Most of one is waiting.
 	probeWorkers = 8
 )

@@ -9,6 +9,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -214,6 +215,26 @@ func TestRefused(t *testing.T) {
 	h.look(t)
 	if diff := cmp.Diff(redisObjects, h.owned(t)); diff != "" {
 		t.Errorf("wrong objects (-want +got):\n%s", diff)
+	}
+}
+
+// TestForbidden holds that what the cluster forbids is said in the status and tried
+// again before long, because a right may only be new.
+func TestForbidden(t *testing.T) {
+	h := newHarness(t, newBackend(managedRedis))
+	refusal := apierrors.NewForbidden(schema.GroupResource{Group: "apps", Resource: "deployments"}, testName, errors.New("the quota is used up"))
+	h.fail(func(call string) error {
+		if call == "apply Deployment shared" {
+			return refusal
+		}
+		return nil
+	})
+	if _, err := h.try(t); !errors.Is(err, refusal) {
+		t.Errorf("got the error %v, want %v", err, refusal)
+	}
+	ready := meta.FindStatusCondition(h.backend(t).Status.Conditions, v1alpha1.ConditionReady)
+	if ready == nil || ready.Status != metav1.ConditionFalse || !strings.Contains(ready.Message, "the quota is used up") {
+		t.Errorf("Ready is %+v", ready)
 	}
 }
 

@@ -27,6 +27,6 @@ SPDX-License-Identifier: Apache-2.0
 // next leader goes on with it.
 //
 // Everything is looked at again after 30 seconds, after 5 while engines come and go.
-// A backend that fails is tried again after 100 ms at first and a minute at most,
+// A backend that fails is tried again after 100 ms at first and 30 seconds at most,
 // without holding up others.
 package cachebackend

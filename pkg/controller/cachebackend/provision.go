@@ -86,8 +86,8 @@ func (r *Reconciler) dropPassword(ctx context.Context, backend *v1alpha1.CacheBa
 	return nil
 }
 
-// noteProblem puts into the facts what the cluster will refuse again, and returns
-// what may succeed when it is tried again.
+// noteProblem puts into the facts what the cluster refuses, and returns what may
+// succeed when it is tried again before long.
 func noteProblem(facts *readiness.Facts, err error) error {
 	var conflict *conflictError
 	switch {
@@ -99,13 +99,23 @@ func noteProblem(facts *readiness.Facts, err error) error {
 			}
 		}
 		return nil
-	case apierrors.IsInvalid(err), apierrors.IsBadRequest(err), apierrors.IsForbidden(err), apierrors.IsMethodNotSupported(err):
-		if facts.ApplyProblem == "" {
-			facts.ApplyProblem = err.Error()
-		}
+	case apierrors.IsInvalid(err), apierrors.IsBadRequest(err), apierrors.IsMethodNotSupported(err):
+		setProblem(facts, err)
 		return nil
+	case apierrors.IsForbidden(err):
+		// A quota that is used up stands until somebody acts, and is said; a right that
+		// was just given, or an owner of a kind that is new to the cluster, does not.
+		setProblem(facts, err)
+		return err
 	default:
 		return err
+	}
+}
+
+// setProblem notes the first of several problems.
+func setProblem(facts *readiness.Facts, err error) {
+	if facts.ApplyProblem == "" {
+		facts.ApplyProblem = err.Error()
 	}
 }
 

@@ -33,6 +33,10 @@ var unused = map[string]string{
 	"patch leaderworkerset.x-k8s.io/leaderworkersets": "the cluster has no such kind",
 	"get apps/daemonsets":                             "no test has engines in one",
 	"patch apps/daemonsets":                           "no test has engines in one",
+	"get inferencecache.io/cachebackends/observation": "no test has engines of type SGLangHiCache",
+	"patch events":               "an Event of the Lease is not repeated so soon",
+	"patch events.k8s.io/events": "an Event is not repeated so soon",
+	"update secrets":             "the authority is not replaced so soon",
 }
 
 // checkRights holds the roles of the manifests against what the manager has asked of
@@ -51,6 +55,9 @@ func checkRights() error {
 		failures = append(failures, fmt.Errorf("the manager was refused: %s", request))
 	}
 	for right := range granted {
+		if resource, list := strings.CutPrefix(right, "list "); list && asked["watch "+resource] {
+			continue // a cluster that can sends what is there as the beginning of a watch
+		}
 		if _, known := unused[right]; asked[right] == known {
 			failures = append(failures, fmt.Errorf("the right %q: used %t, known as unused %t", right, asked[right], known))
 		}

@@ -73,11 +73,12 @@ func (c clients) onlyPod(t *testing.T, selector string) *corev1.Pod {
 	return found
 }
 
-// report has a simulated engine serve a prompt in the name of a Pod, and a real
-// subscriber tell the index of it, until the test ends.
-func (c clients) report(t *testing.T, pod *corev1.Pod) {
+// report has a simulated engine serve prompts in the name of a Pod, and a real
+// subscriber tell the index of it, until the test ends. The engine has room for one
+// prompt, and in its host's memory for more if it has a host tier.
+func (c clients) report(t *testing.T, pod *corev1.Pod, hostBlocks int) {
 	t.Helper()
-	cfg := sim.Config{Engine: sim.SGLang, Seed: 1}
+	cfg := sim.Config{Engine: sim.SGLang, Seed: 1, Blocks: 8, HostBlocks: hostBlocks}
 	for _, address := range []*string{&cfg.EventsAddress, &cfg.ReplayAddress} {
 		*address = free(t)
 	}
@@ -91,12 +92,14 @@ func (c clients) report(t *testing.T, pod *corev1.Pod) {
 		}
 	})
 	c.subscribe(t, pod, engine)
-	tokens := make([]uint32, 64)
-	for i := range tokens {
-		tokens[i] = uint32(i + 1)
-	}
-	if _, err := engine.Request(t.Context(), sim.Request{Tokens: tokens, MaxTokens: 1}); err != nil {
-		t.Fatal(err)
+	for prompt := range uint32(4) {
+		tokens := make([]uint32, 64)
+		for i := range tokens {
+			tokens[i] = prompt<<8 + uint32(i) + 1
+		}
+		if _, err := engine.Request(t.Context(), sim.Request{Tokens: tokens, MaxTokens: 1}); err != nil {
+			t.Fatal(err)
+		}
 	}
 }
 

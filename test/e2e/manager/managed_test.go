@@ -54,7 +54,7 @@ func TestManagedRedis(t *testing.T) {
 		t.Errorf("the endpoint is %q, want %q", backend.Status.Endpoint, want)
 	}
 	pod := c.engines(t, "engine", backend)
-	c.report(t, pod)
+	c.report(t, pod, 0)
 	backend = c.awaitReady(t, "cache", metav1.ConditionTrue, v1alpha1.ReasonKVEventsObserved)
 	status := backend.Status
 	if status.MatchedEnginePods == nil || *status.MatchedEnginePods != 1 || status.IndexParticipation == nil || status.IndexParticipation.PrefixCount == 0 {
@@ -205,6 +205,19 @@ func TestWithoutStore(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestHiCache holds that an engine with a tier in its host's memory makes its backend
+// ready once it has put something there.
+func TestHiCache(t *testing.T) {
+	t.Parallel()
+	c := newClients(t)
+	spec := backendSpec()
+	spec.Type, spec.HiCache = v1alpha1.CacheBackendTypeSGLangHiCache, &v1alpha1.HiCacheConfig{Ratio: "2.0"}
+	backend := c.create(t, "cache", spec)
+	c.awaitReady(t, "cache", metav1.ConditionFalse, v1alpha1.ReasonAwaitingHiCacheEvents)
+	c.report(t, c.engines(t, "engine", backend), 64)
+	c.awaitReady(t, "cache", metav1.ConditionTrue, v1alpha1.ReasonHiCacheActive)
 }
 
 // TestOwnershipConflict holds that a Service of somebody else is not touched, and

@@ -33,10 +33,9 @@ var unused = map[string]string{
 	"patch leaderworkerset.x-k8s.io/leaderworkersets": "the cluster has no such kind",
 	"get apps/daemonsets":                             "no test has engines in one",
 	"patch apps/daemonsets":                           "no test has engines in one",
-	"get inferencecache.io/cachebackends/observation": "no test has engines of type SGLangHiCache",
-	"patch events":               "an Event of the Lease is not repeated so soon",
-	"patch events.k8s.io/events": "an Event is not repeated so soon",
-	"update secrets":             "the authority is not replaced so soon",
+	"patch events":                                    "an Event of the Lease is not repeated so soon",
+	"patch events.k8s.io/events":                      "an Event is not repeated so soon",
+	"update secrets":                                  "the authority is not replaced so soon",
 }
 
 // checkRights holds the roles of the manifests against what the manager has asked of

@@ -78,8 +78,19 @@ func resourceNameShape(name corev1.ResourceName) string {
 	}
 }
 
+// outsized reports whether a quantity has an exponent of more than three digits. No
+// quantity needs one, and the library writes out every power of ten that is named:
+// 1e-99999999 takes it minutes.
+func outsized(text string) bool {
+	exponent := strings.LastIndexAny(text, "eE")
+	return exponent >= 0 && len(text)-exponent > len("e-999")
+}
+
 // pageSize parses the size of a huge page, a whole number of bytes.
 func pageSize(text string) (int64, bool) {
+	if outsized(text) {
+		return 0, false
+	}
 	size, err := resource.ParseQuantity(text)
 	if err != nil || size.Sign() <= 0 || size.MilliValue()%1000 != 0 {
 		return 0, false

@@ -6,9 +6,7 @@ SPDX-License-Identifier: Apache-2.0
 package apiserver_test
 
 import (
-	"io"
 	"maps"
-	"net/http"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -18,7 +16,6 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	genericoptions "k8s.io/apiserver/pkg/server/options"
-	"k8s.io/client-go/rest"
 )
 
 // observabilityPage is the page for operators whose lists and examples are tested.
@@ -36,26 +33,8 @@ func readPage(t *testing.T) string {
 // scrape returns the names of our own metrics.
 func scrape(t *testing.T, address string) []string {
 	t.Helper()
-	c, err := rest.HTTPClientFor(clusterConfig(address, "admin"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer c.CloseIdleConnections()
-	r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "https://"+address+"/metrics", nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	response, err := c.Do(r)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer response.Body.Close()
-	body, err := io.ReadAll(response.Body)
-	if err != nil || response.StatusCode != http.StatusOK {
-		t.Fatalf("status %d, error %v: %s", response.StatusCode, err, body)
-	}
 	names := map[string]bool{}
-	for line := range strings.Lines(string(body)) {
+	for line := range strings.Lines(metricsPage(t, address)) {
 		if rest, ok := strings.CutPrefix(line, "# TYPE inferencecache_"); ok {
 			names["inferencecache_"+strings.Fields(rest)[0]] = true
 		}

@@ -11,6 +11,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"net"
+	"sync"
 	"time"
 )
 
@@ -20,18 +21,27 @@ const Patience = 2 * time.Minute
 // pollInterval is the time between two tries.
 const pollInterval = 20 * time.Millisecond
 
+// given are the addresses that FreeAddress has returned in this process.
+var given sync.Map
+
 // FreeAddress returns a loopback address that was free a moment ago. Its port is
 // below those that systems give to outgoing connections: somebody who comes back
-// to an address after a death must not find it taken by a connection.
+// to an address after a death must not find it taken by a connection. No two calls
+// of a process return the same one, because some are used much later.
 func FreeAddress() (string, error) {
 	const first, ports, tries = 12000, 20000, 64
 	var last error
 	for range tries {
-		listener, err := net.Listen("tcp", fmt.Sprintf("127.0.0.1:%d", first+rand.IntN(ports)))
-		if err == nil {
-			return listener.Addr().String(), listener.Close()
+		address := fmt.Sprintf("127.0.0.1:%d", first+rand.IntN(ports))
+		listener, err := net.Listen("tcp", address)
+		if err != nil {
+			last = err
+			continue
 		}
-		last = err
+		if _, before := given.LoadOrStore(address, true); !before {
+			return address, listener.Close()
+		}
+		last = errors.Join(fmt.Errorf("%s was given to somebody before", address), listener.Close())
 	}
 	return "", fmt.Errorf("no free port: %w", last)
 }

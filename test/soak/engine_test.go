@@ -77,7 +77,8 @@ func startEngine(t *testing.T, servers []*server, dir string, number int) *engin
 			err = errors.Join(err, e.subscriber.Kill())
 		}
 		if err != nil {
-			t.Error(err)
+			// The log goes with the test.
+			t.Errorf("%v\n%s", err, programs.Tail(e.log()))
 		}
 	})
 	return e

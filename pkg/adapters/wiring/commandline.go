@@ -25,6 +25,14 @@ type CommandLine struct {
 	first int
 }
 
+// What is read of a command line. A system starts no program with an argument of
+// maxText bytes, and no engine has a hundredth of maxItems. Beyond them a Pod is not
+// looked into: variables that are put into each other grow without bounds.
+const (
+	maxItems = 4 << 10
+	maxText  = 128 << 10
+)
+
 // shells are the programs that take a script as one argument and pass nothing of
 // what follows it to the engine.
 var shells = []string{"sh", "bash", "dash", "ash", "zsh", "ksh"}
@@ -33,10 +41,13 @@ var shells = []string{"sh", "bash", "dash", "ash", "zsh", "ksh"}
 // behind which its arguments begin, such as "serve": a script or a module. When none
 // of them is there the arguments of the container are the engine's.
 //
-// It refuses a container that is started by a shell: what is appended to such a
-// command line does not reach the engine.
+// It refuses a container that is started by a shell, since what is appended to such a
+// command line does not reach the engine, and one whose command line is too long.
 func ReadCommandLine(container *corev1.Container, programs ...string) (*CommandLine, error) {
 	all := slices.Concat(container.Command, container.Args)
+	if len(all) > maxItems || textOf(all) > maxText {
+		return nil, tooLong(container)
+	}
 	if script := shellScript(all); script >= 0 && (script > 0 || len(container.Command) == 0) {
 		return nil, Refuse(ReasonShellCommand,
 			"container %s starts its engine in a shell, which arguments cannot be added to; write the engine's program and its flags as separate items of command and args",
@@ -49,10 +60,29 @@ func ReadCommandLine(container *corev1.Container, programs ...string) (*CommandL
 		}
 	}
 	line := &CommandLine{container: container, first: first}
+	known, left := literals(container.Env), maxText
 	for _, token := range all[first:] {
-		line.Args = append(line.Args, expand(token, container.Env))
+		text, fits := expand(token, known, left)
+		if !fits {
+			return nil, tooLong(container)
+		}
+		line.Args = append(line.Args, text)
+		left -= len(text)
 	}
 	return line, nil
+}
+
+// textOf returns the length of all texts together.
+func textOf(texts []string) (length int) {
+	for _, text := range texts {
+		length += len(text)
+	}
+	return length
+}
+
+func tooLong(container *corev1.Container) error {
+	return Refuse(ReasonEngineArguments,
+		"command and args of container %s have more than %d items or %d bytes, variables included; shorten them", container.Name, maxItems, maxText)
 }
 
 // shellScript returns the place of a shell's script option among tokens, or -1. The
@@ -93,40 +123,50 @@ func (l *CommandLine) Replace(i int, text string) {
 
 // expand puts variables in as the kubelet does: $(NAME) becomes the value of a
 // variable that is known, $$ stands for $. What is not known here, because it comes
-// from elsewhere, stays as it is.
-func expand(text string, env []corev1.EnvVar) string {
-	if !strings.Contains(text, "$") {
-		return text
-	}
+// from elsewhere, stays as it is. It returns false instead of a text of more bytes
+// than the limit.
+func expand(text string, known map[string]string, limit int) (string, bool) {
 	var out strings.Builder
-	for i := 0; i < len(text); i++ {
-		rest := text[i:]
-		if strings.HasPrefix(rest, "$$") {
+	closable := true // no reference is looked for twice that does not end
+	for out.Len() <= limit {
+		plain, rest, found := strings.Cut(text, "$")
+		out.WriteString(plain)
+		if !found {
+			break
+		}
+		text = rest
+		if after, escaped := strings.CutPrefix(rest, "$"); escaped {
 			out.WriteByte('$')
-			i++
+			text = after
 			continue
 		}
-		name, _, closed := strings.Cut(strings.TrimPrefix(rest, "$("), ")")
-		if !strings.HasPrefix(rest, "$(") || !closed {
-			out.WriteByte(text[i])
-			continue
+		if reference, opened := strings.CutPrefix(rest, "("); opened && closable {
+			var name, after string
+			if name, after, closable = strings.Cut(reference, ")"); closable {
+				value, is := known[name]
+				if !is {
+					value = "$(" + name + ")"
+				}
+				out.WriteString(value)
+				text = after
+				continue
+			}
 		}
-		value, known := literal(name, env)
-		if !known {
-			value = "$(" + name + ")"
-		}
-		out.WriteString(value)
-		i += len("$()") + len(name) - 1
+		out.WriteByte('$')
 	}
-	return out.String()
+	return out.String(), out.Len() <= limit
 }
 
-// literal returns the value of a variable that is given as it is.
-func literal(name string, env []corev1.EnvVar) (string, bool) {
-	for _, variable := range slices.Backward(env) {
-		if variable.Name == name {
-			return variable.Value, variable.ValueFrom == nil
+// literals returns the variables that are given as they are. The last of several
+// counts.
+func literals(env []corev1.EnvVar) map[string]string {
+	known := map[string]string{}
+	for i := range env {
+		if env[i].ValueFrom != nil {
+			delete(known, env[i].Name)
+			continue
 		}
+		known[env[i].Name] = env[i].Value
 	}
-	return "", false
+	return known
 }

@@ -128,17 +128,25 @@ func adopt(container corev1.Container, earlier *corev1.Container) corev1.Contain
 	container.TerminationMessagePolicy = earlier.TerminationMessagePolicy
 	container.Resources.Requests = fill(container.Resources.Requests, earlier.Resources.Requests)
 	container.Resources.Limits = fill(container.Resources.Limits, earlier.Resources.Limits)
-	for _, variable := range earlier.Env {
-		if !HasEnv(&container, variable.Name) {
-			container.Env = append(container.Env, variable)
-		}
-	}
-	for _, mount := range earlier.VolumeMounts {
-		if !slices.ContainsFunc(container.VolumeMounts, func(m corev1.VolumeMount) bool { return m.MountPath == mount.MountPath }) {
-			container.VolumeMounts = append(container.VolumeMounts, mount)
-		}
-	}
+	container.Env = join(container.Env, earlier.Env, func(v corev1.EnvVar) string { return v.Name })
+	container.VolumeMounts = join(container.VolumeMounts, earlier.VolumeMounts, func(m corev1.VolumeMount) string { return m.MountPath })
 	return container
+}
+
+// join returns a list with the items of another whose keys it does not have. Both may
+// be as long as a Pod can be.
+func join[T any](list, from []T, key func(T) string) []T {
+	has := make(map[string]bool, len(list)+len(from))
+	for _, item := range list {
+		has[key(item)] = true
+	}
+	for _, item := range from {
+		if !has[key(item)] {
+			has[key(item)] = true
+			list = append(list, item)
+		}
+	}
+	return list
 }
 
 // fill returns a list with the resources of another that it does not name.

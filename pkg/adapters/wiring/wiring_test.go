@@ -65,6 +65,38 @@ func TestReadCommandLine(t *testing.T) {
 }
 
 // TestCommandLineEdits replaces arguments where they stand.
+// TestLongCommandLines refuses what no system starts, before its size makes reading it
+// a matter of minutes or of memory.
+func TestLongCommandLines(t *testing.T) {
+	text := strings.Repeat("x", maxText)
+	tests := map[string]struct {
+		args []string
+		env  []corev1.EnvVar
+		fits bool
+	}{
+		"as long as can be":  {args: []string{text}, fits: true},
+		"too long":           {args: []string{text, "x"}},
+		"as many as can be":  {args: make([]string, maxItems), fits: true},
+		"too many":           {args: make([]string, maxItems+1)},
+		"many shells":        {args: slices.Repeat([]string{"-c"}, 1<<20)},
+		"a variable":         {args: []string{"$(A)"}, env: []corev1.EnvVar{{Name: "A", Value: text}}, fits: true},
+		"a variable twice":   {args: []string{"$(A)", "$(A)"}, env: []corev1.EnvVar{{Name: "A", Value: text}}},
+		"variables that add": {args: []string{strings.Repeat("$(A)", maxText/4)}, env: []corev1.EnvVar{{Name: "A", Value: strings.Repeat("x", 1<<20)}}},
+		"none that ends":     {args: []string{strings.Repeat("$(", maxText/2)}, fits: true},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			_, err := ReadCommandLine(&corev1.Container{Name: "engine", Args: tc.args, Env: tc.env}, "serve")
+			switch refusal := Refused(err); {
+			case tc.fits && err != nil:
+				t.Error(err)
+			case !tc.fits && (refusal == nil || refusal.Reason != ReasonEngineArguments):
+				t.Errorf("error %v", err)
+			}
+		})
+	}
+}
+
 func TestCommandLineEdits(t *testing.T) {
 	command, args := []string{"vllm", "serve", "m"}, []string{"--a", "b"}
 	container := &corev1.Container{Command: slices.Clone(command), Args: slices.Clone(args)}
@@ -92,9 +124,13 @@ func FuzzExpand(f *testing.F) {
 		corpus.Add(seed)
 	}
 	corpus.Fuzz(func(t *testing.T, text string) {
-		got := expand(text, []corev1.EnvVar{{Name: "A", Value: "value"}})
-		if !strings.Contains(text, "$") && got != text {
+		const limit = 1 << 10
+		got, fits := expand(text, map[string]string{"A": "value"}, limit)
+		if !strings.Contains(text, "$") && fits && got != text {
 			t.Errorf("%q became %q", text, got)
+		}
+		if fits != (len(got) <= limit) {
+			t.Errorf("%d bytes fit into %d: %t", len(got), limit, fits)
 		}
 	})
 }

@@ -14,6 +14,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/client-go/tools/events"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/builder"
@@ -39,6 +40,10 @@ const (
 
 // MaxAge is how old a Pod may be that is still told of.
 const MaxAge = 5 * time.Minute
+
+// maxMessage is what the API takes as the note of an Event, in bytes. It refuses a
+// longer one.
+const maxMessage = 1024
 
 // action is what is told of.
 const action = "Admit"
@@ -127,13 +132,21 @@ func (r *Reconciler) tellUnwired(ctx context.Context, pod *corev1.Pod, reason st
 		return err
 	}
 	if backend == nil {
-		r.recorder.Eventf(pod, nil, corev1.EventTypeWarning, EventLeftUnwired, action, "The engine runs without its cache: %s", why)
+		r.warn(pod, nil, "The engine runs without its cache: "+why)
 		return nil
 	}
-	r.recorder.Eventf(pod, backend, corev1.EventTypeWarning, EventLeftUnwired, action,
-		"The engine runs without the cache of CacheBackend %s: %s", backend.Name, why)
-	r.recorder.Eventf(backend, nil, corev1.EventTypeWarning, EventLeftUnwired, action, "Pod %s could not be wired: %s", pod.Name, why)
+	r.warn(pod, backend, fmt.Sprintf("The engine runs without the cache of CacheBackend %s: %s", backend.Name, why))
+	r.warn(backend, nil, fmt.Sprintf("Pod %s could not be wired: %s", pod.Name, why))
 	return nil
+}
+
+// warn tells of a Pod that was left unwired, in as many bytes as the API takes. What
+// stands in the way may quote what the Pod's owner wrote.
+func (r *Reconciler) warn(regarding, related runtime.Object, message string) {
+	if len(message) > maxMessage {
+		message = strings.ToValidUTF8(message[:maxMessage-len("...")], "") + "..."
+	}
+	r.recorder.Eventf(regarding, related, corev1.EventTypeWarning, EventLeftUnwired, action, "%s", message)
 }
 
 // selecting returns the backend that would have wired a Pod, which is the first by

@@ -6,6 +6,7 @@ SPDX-License-Identifier: Apache-2.0
 package enginepod
 
 import (
+	"strings"
 	"testing"
 	"time"
 
@@ -66,6 +67,12 @@ func TestEvents(t *testing.T) {
 			want: []string{
 				"Warning EngineLeftUnwired The engine runs without the cache of CacheBackend also: write the flags as a list",
 				"Warning EngineLeftUnwired Pod engine-0 could not be wired: write the flags as a list",
+			},
+		},
+		"left unwired for a long reason": {
+			annotations: annotations{v1alpha1.AnnotationInjectSkipped: "shell-command", v1alpha1.AnnotationInjectSkippedMessage: strings.Repeat("long", 1000)},
+			want: []string{
+				"Warning EngineLeftUnwired " + ("The engine runs without its cache: " + strings.Repeat("long", 1000))[:1021] + "...",
 			},
 		},
 		"left unwired without a message": {

@@ -58,7 +58,7 @@ func (j *judgement) crashAdvice() string {
 	}
 }
 
-// byLayout describes each layout with the Pods that have it, the most frequent
+// byLayout describes the layouts, the first few of many, with the Pods that have it, the most frequent
 // first.
 func byLayout(layouts []PodNote) []string {
 	pods := map[string][]PodNote{}
@@ -76,9 +76,12 @@ func byLayout(layouts []PodNote) []string {
 	slices.SortFunc(groups, func(a, b group) int {
 		return cmp.Or(cmp.Compare(len(b.pods), len(a.pods)), cmp.Compare(a.layout, b.layout))
 	})
-	described := make([]string, len(groups))
-	for i, g := range groups {
-		described[i] = fmt.Sprintf("%s in %s", g.layout, notes(g.pods))
+	var described []string
+	for _, g := range groups[:min(len(groups), maxNotes)] {
+		described = append(described, fmt.Sprintf("%s in %s", cut(g.layout), notes(g.pods)))
+	}
+	if more := len(groups) - maxNotes; more > 0 {
+		described = append(described, fmt.Sprintf("and %d more", more))
 	}
 	return described
 }

@@ -6,6 +6,8 @@ SPDX-License-Identifier: Apache-2.0
 package readiness
 
 import (
+	"fmt"
+	"strings"
 	"testing"
 
 	"inferencecache.io/inference-cache/pkg/apis/inferencecache/v1alpha1"
@@ -21,6 +23,14 @@ func TestEngineCompatibility(t *testing.T) {
 	crashes := []string{"Warning/InjectedEngineCrashLooping"}
 
 	run(t, map[string]judgementCase{
+		"MixedKVLayouts: as many as there are engines": {
+			facts: managed, earlier: []change{nothing}, change: func(f *Facts) {
+				for i := range 1000 {
+					f.Engines.Layouts = append(f.Engines.Layouts, PodNote{Pod: fmt.Sprint("pod-", i), Note: fmt.Sprint(i, strings.Repeat("x", 1<<16))})
+				}
+			},
+			conditions: with(ready, compatibility, "False/MixedKVLayouts"), messageOf: compatibility, message: "; and 997 more",
+		},
 		"absent: no engine crashes": {facts: managed, earlier: []change{crash}, change: func(f *Facts) { f.Engines.CrashLoops = nil },
 			conditions: with(ready, compatibility, "")},
 		"InjectedEngineCrashLooping: it never gates": {

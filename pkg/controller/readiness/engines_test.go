@@ -6,7 +6,9 @@ SPDX-License-Identifier: Apache-2.0
 package readiness
 
 import (
+	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"github.com/google/go-cmp/cmp"
 	"k8s.io/utils/ptr"
@@ -81,4 +83,20 @@ func TestRequeue(t *testing.T) {
 		},
 		"30 s: not supported": {facts: external, change: func(f *Facts) { f.Supported = false }, requeue: SteadyInterval},
 	})
+}
+
+// TestNotesOfEvents holds that no Event is too long for the API, and that none ends in
+// half a character.
+func TestNotesOfEvents(t *testing.T) {
+	for name, message := range map[string]string{
+		"short": "short", "as long as can be": strings.Repeat("x", maxEventMessage), "too long": strings.Repeat("x", maxEventMessage+1),
+		"of wide characters": strings.Repeat("…", maxEventMessage), "of wider ones": "x" + strings.Repeat("𝄞", maxEventMessage),
+	} {
+		t.Run(name, func(t *testing.T) {
+			got := noteOf(message)
+			if len(got) > maxEventMessage || !utf8.ValidString(got) || len(message) <= maxEventMessage && got != message {
+				t.Errorf("%d bytes became %q", len(message), got)
+			}
+		})
+	}
 }

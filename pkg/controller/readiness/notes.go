@@ -12,8 +12,21 @@ import (
 	"strings"
 )
 
-// maxNotes bounds how many Pods a message names.
+// maxNotes bounds how many Pods, and how many kinds of them, a message names.
 const maxNotes = 3
+
+// maxEventMessage is what the API takes as the note of an Event, in bytes. It refuses
+// a longer one.
+const maxEventMessage = 1024
+
+// noteOf shortens a message to what an Event may say.
+func noteOf(message string) string {
+	const more = "…"
+	if len(message) <= maxEventMessage {
+		return message
+	}
+	return strings.ToValidUTF8(message[:maxEventMessage-len(more)], "") + more
+}
 
 // notes lists what there is to say of Pods, in the order of their names, so that a
 // message changes only when its subject does.

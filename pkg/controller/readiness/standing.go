@@ -83,9 +83,9 @@ func (j *judgement) condition(conditionType string) metav1.Condition {
 
 // tell and warn emit an Event.
 func (j *judgement) tell(reason, message string) {
-	j.events = append(j.events, Event{Type: corev1.EventTypeNormal, Reason: reason, Message: message})
+	j.events = append(j.events, Event{Type: corev1.EventTypeNormal, Reason: reason, Message: noteOf(message)})
 }
 
 func (j *judgement) warn(reason, message string) {
-	j.events = append(j.events, Event{Type: corev1.EventTypeWarning, Reason: reason, Message: message})
+	j.events = append(j.events, Event{Type: corev1.EventTypeWarning, Reason: reason, Message: noteOf(message)})
 }

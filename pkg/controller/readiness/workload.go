@@ -21,7 +21,7 @@ func (j *judgement) workload() standing {
 		return stuck(v1alpha1.ReasonCredentialsMissing, credentialsMessage(j.facts.MissingCredentials))
 	case j.facts.ApplyProblem != "":
 		return moving(v1alpha1.ReasonRolloutInProgress, fmt.Sprintf(
-			"The API refuses what the spec asks for; correct the spec or what refuses it: %s", j.facts.ApplyProblem))
+			"The API refuses what the spec asks for; correct the spec or what refuses it: %s", cut(j.facts.ApplyProblem)))
 	case w == nil:
 		return moving(v1alpha1.ReasonRolloutInProgress, "The workload of the store does not exist yet")
 	case j.status.Endpoint == "":

@@ -134,6 +134,12 @@ func TestHandler(t *testing.T) {
 			"own": "kept", v1alpha1.AnnotationInjectSkipped: "config-file",
 			v1alpha1.AnnotationInjectSkippedMessage: "vLLM reads flags from /f.yaml, which may set what wiring sets; give these flags in args",
 		}, counted: "skipped/config-file"},
+		"refused at length": {change: func(s *state) {
+			s.pod.Spec.Containers[0].Args = []string{"--config", strings.Repeat("/f", 50_000)}
+		}, want: map[string]string{
+			"own": "kept", v1alpha1.AnnotationInjectSkipped: "config-file",
+			v1alpha1.AnnotationInjectSkippedMessage: ("vLLM reads flags from " + strings.Repeat("/f", 1000))[:maxMessage-len("...")] + "...",
+		}, counted: "skipped/config-file"},
 		"no backend":               {change: func(s *state) { s.cache.backends = nil }, want: kept},
 		"another namespace's":      {change: func(s *state) { s.cache.backends[0].Namespace = "team-b" }, want: kept},
 		"another label":            {change: func(s *state) { s.pod.Labels = map[string]string{"app": "other"} }, want: kept},

@@ -14,6 +14,11 @@ import (
 	"inferencecache.io/inference-cache/pkg/apis/inferencecache/v1alpha1"
 )
 
+// maxMessage bounds what is written on a Pod about why it was not wired, in bytes. It
+// may quote what the Pod's owner wrote, and a Pod with too much in its annotations is
+// refused.
+const maxMessage = 1024
+
 // markWired stamps who wired a Pod.
 func markWired(pod *corev1.Pod, backend *v1alpha1.CacheBackend) {
 	stripMarkers(pod)
@@ -25,6 +30,9 @@ func markWired(pod *corev1.Pod, backend *v1alpha1.CacheBackend) {
 func markSkipped(pod *corev1.Pod, reason, message string) {
 	stripMarkers(pod)
 	annotate(pod, v1alpha1.AnnotationInjectSkipped, reason)
+	if len(message) > maxMessage {
+		message = strings.ToValidUTF8(message[:maxMessage-len("...")], "") + "..."
+	}
 	if message != "" {
 		annotate(pod, v1alpha1.AnnotationInjectSkippedMessage, message)
 	}

@@ -102,7 +102,12 @@ func (a *applier) apply(ctx context.Context, owner *v1alpha1.CacheBackend, want 
 		}
 	}
 	klog.FromContext(ctx).V(2).Info("Applying", "kind", gvk.Kind, "name", want.GetName())
-	if err := a.cached.Apply(ctx, client.ApplyConfigurationFromUnstructured(wanted), client.FieldOwner(FieldManager), client.ForceOwnership); err != nil {
+	options := []client.ApplyOption{client.FieldOwner(FieldManager)}
+	if have != nil {
+		// What somebody makes of this name at the same time is not taken over.
+		options = append(options, client.ForceOwnership)
+	}
+	if err := a.cached.Apply(ctx, client.ApplyConfigurationFromUnstructured(wanted), options...); err != nil {
 		return settled, fmt.Errorf("apply %s %s: %w", gvk.Kind, want.GetName(), err)
 	}
 	return settled, a.remember(backend, key, sum, wanted, free)

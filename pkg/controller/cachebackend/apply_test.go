@@ -119,6 +119,36 @@ func TestRepairs(t *testing.T) {
 	}
 }
 
+// TestObjectIsMadeMeanwhile holds that an object is not taken over which somebody
+// makes between the look for it and the making of ours.
+func TestObjectIsMadeMeanwhile(t *testing.T) {
+	h := newHarness(t, newBackend(managedRedis))
+	theirs := &corev1.Service{ObjectMeta: metav1.ObjectMeta{Namespace: testNamespace, Name: testName}, Spec: corev1.ServiceSpec{
+		Selector: map[string]string{"app": "theirs"}, Ports: []corev1.ServicePort{{Name: "redis", Port: 1234, Protocol: corev1.ProtocolTCP}},
+	}}
+	made := false
+	h.fail(func(call string) error {
+		if call != "apply Service shared" || made {
+			return nil
+		}
+		made = true
+		return h.client.Create(t.Context(), theirs, client.FieldOwner("somebody"))
+	})
+	if _, err := h.try(t); !apierrors.IsConflict(err) {
+		t.Errorf("error %v", err)
+	}
+	h.fail(nil)
+	h.look(t)
+	if diff := cmp.Diff("False/OwnershipConflict", h.ready(t)); diff != "" {
+		t.Errorf("wrong condition (-want +got):\n%s", diff)
+	}
+	got := &corev1.Service{}
+	h.get(t, testName, got)
+	if diff := cmp.Diff(theirs.Spec, got.Spec); diff != "" || len(got.OwnerReferences) > 0 {
+		t.Errorf("somebody else's Service is owned by %v (-was +is):\n%s", got.OwnerReferences, diff)
+	}
+}
+
 // TestObjectIsDeleted holds that what somebody deletes is made again.
 func TestObjectIsDeleted(t *testing.T) {
 	h := newHarness(t, newBackend(managedRedis))

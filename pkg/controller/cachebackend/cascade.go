@@ -14,7 +14,6 @@ import (
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/klog/v2"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -56,7 +55,7 @@ func (r *restarter) step(ctx context.Context, backend *v1alpha1.CacheBackend, in
 	for _, target := range targets {
 		state, err := target.read(ctx, r.live)
 		switch {
-		case apierrors.IsNotFound(err):
+		case isGone(err):
 			continue
 		case err != nil:
 			return false, restarted, fmt.Errorf("read %s: %w", target, err)

@@ -32,21 +32,23 @@ func controlled(by metav1.OwnerReference, object client.Object) client.Object {
 	return object
 }
 
+func uidOf(kind, name string) types.UID { return types.UID(kind + name) }
+
 func apps(kind, name string) metav1.OwnerReference {
-	return metav1.OwnerReference{APIVersion: "apps/v1", Kind: kind, Name: name, UID: types.UID(kind + name)}
+	return metav1.OwnerReference{APIVersion: "apps/v1", Kind: kind, Name: name, UID: uidOf(kind, name)}
 }
 
 // fleet has engines under workloads of every kind, all wired by the backend.
 func fleet() []client.Object {
-	deployment := &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Namespace: testNamespace, Name: "a"}, Spec: appsv1.DeploymentSpec{Replicas: ptr.To[int32](1)}}
-	stateful := &appsv1.StatefulSet{ObjectMeta: metav1.ObjectMeta{Namespace: testNamespace, Name: "b"}, Spec: appsv1.StatefulSetSpec{Replicas: ptr.To[int32](1)}}
-	daemon := &appsv1.DaemonSet{ObjectMeta: metav1.ObjectMeta{Namespace: testNamespace, Name: "c"}, Status: appsv1.DaemonSetStatus{DesiredNumberScheduled: 1}}
-	bare := &appsv1.ReplicaSet{ObjectMeta: metav1.ObjectMeta{Namespace: testNamespace, Name: "bare"}}
+	deployment := &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Namespace: testNamespace, Name: "a", UID: uidOf(kindDeployment, "a")}, Spec: appsv1.DeploymentSpec{Replicas: ptr.To[int32](1)}}
+	stateful := &appsv1.StatefulSet{ObjectMeta: metav1.ObjectMeta{Namespace: testNamespace, Name: "b", UID: uidOf(kindStatefulSet, "b")}, Spec: appsv1.StatefulSetSpec{Replicas: ptr.To[int32](1)}}
+	daemon := &appsv1.DaemonSet{ObjectMeta: metav1.ObjectMeta{Namespace: testNamespace, Name: "c", UID: uidOf(kindDaemonSet, "c")}, Status: appsv1.DaemonSetStatus{DesiredNumberScheduled: 1}}
+	bare := &appsv1.ReplicaSet{ObjectMeta: metav1.ObjectMeta{Namespace: testNamespace, Name: "bare", UID: uidOf(kindReplicaSet, "bare")}}
 	stranger := enginePod("stranger")
 	stranger.Annotations = nil
 	return []client.Object{
 		deployment, stateful, daemon, bare,
-		controlled(apps(kindDeployment, "a"), &appsv1.ReplicaSet{ObjectMeta: metav1.ObjectMeta{Name: "a-1"}}),
+		controlled(apps(kindDeployment, "a"), &appsv1.ReplicaSet{ObjectMeta: metav1.ObjectMeta{Name: "a-1", UID: uidOf(kindReplicaSet, "a-1")}}),
 		controlled(apps(kindReplicaSet, "a-1"), enginePod("a-1-x")),
 		controlled(apps(kindReplicaSet, "a-1"), enginePod("a-1-y")),
 		controlled(apps(kindStatefulSet, "b"), enginePod("b-0")),
@@ -172,6 +174,25 @@ func TestNoCascade(t *testing.T) {
 	}
 }
 
+// TestCascadeNamesakes holds that nobody is restarted who merely has the name of a
+// workload that engines were of.
+func TestCascadeNamesakes(t *testing.T) {
+	objects := fleet()
+	for _, object := range objects {
+		if _, pod := object.(*corev1.Pod); !pod {
+			object.SetUID("another")
+		}
+	}
+	h := newHarness(t, append(objects, newBackend(managedRedis))...)
+	done, restarted, err := h.restarter.step(t.Context(), h.backend(t), "u2:0")
+	if err != nil || !done || restarted > 0 {
+		t.Errorf("done %t, restarted %d, error %v", done, restarted, err)
+	}
+	if got := h.patches(); len(got) > 0 {
+		t.Errorf("restarts: %v", got)
+	}
+}
+
 // TestRollout holds when a workload counts as having replaced its Pods.
 func TestRollout(t *testing.T) {
 	type m = map[string]any
@@ -191,6 +212,7 @@ func TestRollout(t *testing.T) {
 		"Deployment that has given up": {kind: kindDeployment, content: status(m{
 			"conditions": []any{m{"type": "Progressing", "reason": progressDeadlineExceeded}},
 		}), want: true},
+		"Deployment that is paused": {kind: kindDeployment, content: m{"spec": m{"replicas": int64(2), "paused": true}}, want: true},
 		"Deployment scaled to zero": {kind: kindDeployment, content: m{"spec": m{"replicas": int64(0)}}, want: true},
 		"StatefulSet":               {kind: kindStatefulSet, content: status(m{"updatedReplicas": int64(2), "readyReplicas": int64(2)}), want: true},
 		"StatefulSet on its way":    {kind: kindStatefulSet, content: status(m{"updatedReplicas": int64(1), "readyReplicas": int64(2)})},
@@ -225,11 +247,12 @@ func TestLeaderWorkerSet(t *testing.T) {
 	owner := metav1.OwnerReference{APIVersion: leaderWorkerSets, Kind: kindLeaderWorkerSet, Name: "big", UID: "big"}
 	set := rollable{kind: kindLeaderWorkerSet, namespace: testNamespace, name: "big"}
 	object := set.object()
+	object.SetUID(owner.UID)
 	if err := unstructured.SetNestedField(object.Object, int64(1), "spec", "replicas"); err != nil {
 		t.Fatal(err)
 	}
 	h := newHarness(t, newBackend(managedRedis), object,
-		controlled(owner, &appsv1.StatefulSet{ObjectMeta: metav1.ObjectMeta{Name: "big-0"}}),
+		controlled(owner, &appsv1.StatefulSet{ObjectMeta: metav1.ObjectMeta{Name: "big-0", UID: uidOf(kindStatefulSet, "big-0")}}),
 		controlled(apps(kindStatefulSet, "big-0"), enginePod("big-0-1")),
 		controlled(owner, enginePod("big-0")),
 	)

@@ -8,12 +8,16 @@ package cachebackend
 import (
 	"cmp"
 	"context"
+	"errors"
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"inferencecache.io/inference-cache/pkg/apis/inferencecache/v1alpha1"
@@ -37,7 +41,11 @@ const leaderWorkerSets = "leaderworkerset.x-k8s.io/v1"
 const appsVersion = "apps/v1"
 
 // rollable is a workload whose Pods can be replaced by changing its template.
-type rollable struct{ kind, namespace, name string }
+type rollable struct {
+	kind, namespace, name string
+	// uid tells it from a later one of its name, which may be somebody else's.
+	uid types.UID
+}
 
 // rollout is how far a workload has come.
 type rollout struct {
@@ -84,11 +92,23 @@ func (r rollable) template(content map[string]any) map[string]any {
 	return content
 }
 
+// errReplaced says that a workload is gone, and another one has its name.
+var errReplaced = errors.New("it was replaced by another one of its name")
+
+// isGone says whether an error means that a workload is not there any more, or that
+// its kind is not.
+func isGone(err error) bool {
+	return apierrors.IsNotFound(err) || meta.IsNoMatchError(err) || errors.Is(err, errReplaced)
+}
+
 // read asks the cluster how far the workload has come.
 func (r rollable) read(ctx context.Context, live client.Reader) (rollout, error) {
 	object := r.object()
 	if err := live.Get(ctx, client.ObjectKeyFromObject(object), object); err != nil {
 		return rollout{}, err
+	}
+	if object.GetUID() != r.uid {
+		return rollout{}, errReplaced
 	}
 	path := append([]string{"spec"}, r.templatePath()...)
 	trigger, _, err := unstructured.NestedString(object.Object, append(path, "metadata", "annotations", v1alpha1.AnnotationCacheServerRestartTrigger)...)
@@ -114,7 +134,8 @@ func (r rollable) settled(content map[string]any) bool {
 	}
 	switch r.kind {
 	case kindDeployment:
-		return overdue(content) || count("status", "updatedReplicas") == want && count("status", "replicas") == want && count("status", "availableReplicas") >= want
+		paused, _, _ := unstructured.NestedBool(content, "spec", "paused")
+		return paused || overdue(content) || count("status", "updatedReplicas") == want && count("status", "replicas") == want && count("status", "availableReplicas") >= want
 	case kindStatefulSet:
 		held := count("spec", "updateStrategy", "rollingUpdate", "partition")
 		return strategy == "OnDelete" || count("status", "updatedReplicas") >= want-held && count("status", "readyReplicas") >= want
@@ -140,7 +161,7 @@ func overdue(content map[string]any) bool {
 
 // resolve follows the controller of a Pod to the workload that declares it.
 func (r *restarter) resolve(ctx context.Context, namespace string, owner metav1.OwnerReference) (rollable, bool, error) {
-	target := rollable{kind: owner.Kind, namespace: namespace, name: owner.Name}
+	target := rollable{kind: owner.Kind, namespace: namespace, name: owner.Name, uid: owner.UID}
 	if owner.APIVersion == leaderWorkerSets && owner.Kind == kindLeaderWorkerSet {
 		return target, true, nil
 	}
@@ -154,6 +175,9 @@ func (r *restarter) resolve(ctx context.Context, namespace string, owner metav1.
 		object := target.object()
 		if err := r.live.Get(ctx, client.ObjectKeyFromObject(object), object); err != nil {
 			return rollable{}, false, client.IgnoreNotFound(err)
+		}
+		if object.GetUID() != owner.UID {
+			return rollable{}, false, nil
 		}
 		above := metav1.GetControllerOf(object)
 		if above != nil {

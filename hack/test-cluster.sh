@@ -29,10 +29,13 @@ fi
 summary=()
 failed=0
 for package in "${packages[@]}"; do
-  started=${SECONDS} outcome=ok
+  started=${SECONDS} outcome=ok verbose=()
+  if [[ ${package} == test/scale ]]; then
+    verbose=(-v) # its figures are what it is for
+  fi
   # Most tests wait for controllers, which costs no processor. The programs under
   # test are no inputs that go test can see, so no earlier result may stand in.
-  if ! go test -tags=e2e -count=1 -parallel=8 -timeout=15m "$@" "./${package}"; then
+  if ! go test -tags=e2e -count=1 -parallel=8 -timeout=15m "${verbose[@]}" "$@" "./${package}"; then
     outcome=FAILED
     failed=1
   fi

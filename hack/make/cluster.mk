@@ -21,3 +21,11 @@ test-controlplane: ## Start that control plane, use it and stop it; compiles Kub
 .PHONY: e2e
 e2e: bin/kubectl ## Run our API server behind that control plane and test it as a part of the cluster.
 	hack/test-cluster.sh $(value TESTFLAGS)
+
+# How many CacheBackends `make scale` has, each with ten Pods.
+SCALEBACKENDS ?= 1000
+
+.PHONY: scale
+scale: bin/kubectl ## Measure the manager with SCALEBACKENDS backends (1000) and ten times as many Pods; opt-in.
+	@programs=$$(hack/tool.sh controlplane); \
+	CONTROLPLANE="$$programs" KUBECTL="$(CURDIR)/bin/kubectl" go test -tags=e2e -count=1 -timeout=4h -v $(value TESTFLAGS) ./test/scale -args -backends=$(SCALEBACKENDS) -window=2m

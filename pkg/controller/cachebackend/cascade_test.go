@@ -15,8 +15,11 @@ import (
 	"github.com/prometheus/client_golang/prometheus/testutil"
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -190,6 +193,29 @@ func TestCascadeNamesakes(t *testing.T) {
 	}
 	if got := h.patches(); len(got) > 0 {
 		t.Errorf("restarts: %v", got)
+	}
+}
+
+// TestIsGone holds which workloads keep nobody waiting, also where the cluster has no
+// more of their kind.
+func TestIsGone(t *testing.T) {
+	group := schema.GroupKind{Group: "leaderworkerset.x-k8s.io", Kind: kindLeaderWorkerSet}
+	tests := map[string]struct {
+		err  error
+		want bool
+	}{
+		"deleted":   {err: apierrors.NewNotFound(schema.GroupResource{Group: group.Group, Resource: "leaderworkersets"}, "big"), want: true},
+		"replaced":  {err: errReplaced, want: true},
+		"no kind":   {err: &meta.NoKindMatchError{GroupKind: group, SearchedVersions: []string{"v1"}}, want: true},
+		"forbidden": {err: apierrors.NewForbidden(schema.GroupResource{Group: group.Group, Resource: "leaderworkersets"}, "big", nil)},
+		"there":     {},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			if got := isGone(tc.err); got != tc.want {
+				t.Errorf("%v: gone is %t, want %t", tc.err, got, tc.want)
+			}
+		})
 	}
 }
 

@@ -33,7 +33,7 @@ func TestExamplesAreValid(t *testing.T) {
 		t.Fatal(err)
 	}
 	var files []string
-	for _, pattern := range []string{"*.yaml", "lookups/*.yaml"} {
+	for _, pattern := range []string{"*.yaml", "lookups/*.yaml", "with-engine/backend.yaml"} {
 		found, err := filepath.Glob(filepath.Join(root, examplesDir, pattern))
 		if err != nil {
 			t.Fatal(err)
@@ -63,7 +63,7 @@ func TestExamplesAreValid(t *testing.T) {
 			}
 		})
 	}
-	for kind, want := range map[string]int{"CacheBackend": 10, "CachePolicy": 1, "CacheTenant": 1, "RouteLookup": 1} {
+	for kind, want := range map[string]int{"CacheBackend": 14, "CachePolicy": 1, "CacheTenant": 1, "RouteLookup": 1} {
 		if kinds[kind] != want {
 			t.Errorf("%d examples of %s, want %d", kinds[kind], kind, want)
 		}

@@ -73,12 +73,18 @@ func (c clients) onlyPod(t *testing.T, selector string) *corev1.Pod {
 	return found
 }
 
-// report has a simulated engine serve prompts in the name of a Pod, and a real
-// subscriber tell the index of it, until the test ends. The engine has room for one
-// prompt, and in its host's memory for more if it has a host tier.
+// report has a simulated SGLang serve prompts in the name of a Pod.
 func (c clients) report(t *testing.T, pod *corev1.Pod, hostBlocks int) {
 	t.Helper()
-	cfg := sim.Config{Engine: sim.SGLang, Seed: 1, Blocks: 8, HostBlocks: hostBlocks}
+	c.serve(t, pod, model, sim.Config{Engine: sim.SGLang, HostBlocks: hostBlocks})
+}
+
+// serve has a simulated engine serve prompts in the name of a Pod, and a real
+// subscriber tell the index of it, until the test ends. The engine has room for one
+// prompt, and in its host's memory for more if it has a host tier.
+func (c clients) serve(t *testing.T, pod *corev1.Pod, modelID string, cfg sim.Config) {
+	t.Helper()
+	cfg.Seed, cfg.Blocks = 1, 8
 	for _, address := range []*string{&cfg.EventsAddress, &cfg.ReplayAddress} {
 		*address = free(t)
 	}
@@ -91,7 +97,7 @@ func (c clients) report(t *testing.T, pod *corev1.Pod, hostBlocks int) {
 			t.Error(err)
 		}
 	})
-	c.subscribe(t, pod, engine)
+	c.subscribe(t, pod, engine, "--hash-scheme="+cfg.Engine, "--model-id="+modelID)
 	for prompt := range uint32(4) {
 		tokens := make([]uint32, 64)
 		for i := range tokens {
@@ -103,7 +109,7 @@ func (c clients) report(t *testing.T, pod *corev1.Pod, hostBlocks int) {
 	}
 }
 
-func (c clients) subscribe(t *testing.T, pod *corev1.Pod, engine *sim.Engine) {
+func (c clients) subscribe(t *testing.T, pod *corev1.Pod, engine *sim.Engine, args ...string) {
 	t.Helper()
 	token, err := environment.Installation.ServiceAccountToken(t.Context(), c.namespace, "default", &pod.ObjectMeta)
 	if err != nil {
@@ -122,12 +128,12 @@ func (c clients) subscribe(t *testing.T, pod *corev1.Pod, engine *sim.Engine) {
 	}
 	process, err := starting.Start(programs.Command{
 		Path: filepath.Join(environment.Programs, programs.Subscriber), Log: log, Tied: true,
-		Args: []string{
+		Args: append([]string{
 			"--engine-endpoint=" + engine.EventsEndpoint(), "--engine-replay-endpoint=" + engine.ReplayEndpoint(), "--engine-metrics-url=",
-			"--hash-scheme=" + sim.SGLang, "--server=" + environment.Installation.Replicas()[0].GRPCAddress(),
+			"--server=" + environment.Installation.Replicas()[0].GRPCAddress(),
 			"--tls-server-name=" + aggregated.GRPCName, "--token-file=" + tokenFile, "--ca-file=" + authority,
-			"--replica-id=" + pod.Name, "--tenant-id=" + c.namespace, "--model-id=" + model, "--metrics-bind-address=" + free(t),
-		},
+			"--replica-id=" + pod.Name, "--tenant-id=" + c.namespace, "--metrics-bind-address=" + free(t),
+		}, args...),
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -32,6 +32,10 @@ rules:
 - level: None
 `
 
+// nodes are enough for the stores on the network of their host that stand at one
+// time, of which a node has room for one.
+const nodes = 4
+
 // environment is shared by all tests.
 var environment struct {
 	*aggregated.Environment
@@ -73,7 +77,7 @@ func run(m *testing.M) (code int, err error) {
 	}, aggregated.Options{
 		Strict:        true,
 		APIServerArgs: []string{"--audit-policy-file=" + policy, "--audit-log-path=" + environment.audit},
-	}, 2, programs.Manager, programs.Subscriber)
+	}, nodes, programs.Manager, programs.Subscriber)
 	return code, nil
 }
 

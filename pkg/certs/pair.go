@@ -7,8 +7,6 @@ package certs
 
 import (
 	"crypto/ecdsa"
-	"crypto/elliptic"
-	"crypto/rand"
 	"crypto/x509"
 	"crypto/x509/pkix"
 	"encoding/pem"
@@ -86,35 +84,18 @@ func commonName(names []string) string {
 	return ""
 }
 
-// sign makes a key and a certificate for it, signed by ca or, without one, by
-// itself. The serial number is random.
+// sign makes a pair, signed by ca or, without one, by itself.
 func sign(template *x509.Certificate, ca *pair) (*pair, error) {
-	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	if err != nil {
-		return nil, fmt.Errorf("make key: %w", err)
-	}
-	parent, signer := template, key
+	var parent *x509.Certificate
+	var signer *ecdsa.PrivateKey
 	if ca != nil {
 		parent, signer = ca.cert, ca.key
 	}
-	der, err := x509.CreateCertificate(rand.Reader, template, parent, key.Public(), signer)
+	made, err := Sign(template, parent, signer)
 	if err != nil {
-		return nil, fmt.Errorf("sign certificate: %w", err)
+		return nil, err
 	}
-	cert, err := x509.ParseCertificate(der)
-	if err != nil {
-		return nil, fmt.Errorf("parse own certificate: %w", err)
-	}
-	keyDER, err := x509.MarshalPKCS8PrivateKey(key)
-	if err != nil {
-		return nil, fmt.Errorf("encode key: %w", err)
-	}
-	return &pair{
-		cert:    cert,
-		key:     key,
-		certPEM: pem.EncodeToMemory(&pem.Block{Type: certificateBlock, Bytes: der}),
-		keyPEM:  pem.EncodeToMemory(&pem.Block{Type: keyBlock, Bytes: keyDER}),
-	}, nil
+	return &pair{cert: made.Certificate, key: made.Key, certPEM: made.CertificatePEM, keyPEM: made.KeyPEM}, nil
 }
 
 // parseCertificates reads PEM blocks of certificates and refuses anything else,

@@ -7,21 +7,18 @@ package standalone
 
 import (
 	"crypto/ecdsa"
-	"crypto/elliptic"
-	"crypto/rand"
 	"crypto/tls"
 	"crypto/x509"
 	"crypto/x509/pkix"
-	"encoding/pem"
 	"errors"
 	"fmt"
 	"io/fs"
-	"math/big"
 	"net"
 	"os"
 	"path/filepath"
 	"time"
 
+	"inferencecache.io/inference-cache/pkg/certs"
 	"inferencecache.io/inference-cache/pkg/storage/durablefile"
 )
 
@@ -168,38 +165,16 @@ func makeServing(ca *keyPair, now time.Time) (*keyPair, error) {
 	return sign(template, ca)
 }
 
-// sign makes a key and a certificate for it, signed by ca or, without one, by
-// itself.
+// sign makes a pair, signed by ca or, without one, by itself.
 func sign(template *x509.Certificate, ca *keyPair) (*keyPair, error) {
-	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	if err != nil {
-		return nil, fmt.Errorf("make key: %w", err)
-	}
-	serial, err := rand.Int(rand.Reader, new(big.Int).Lsh(big.NewInt(1), 127))
-	if err != nil {
-		return nil, fmt.Errorf("make serial number: %w", err)
-	}
-	template.SerialNumber = serial
-	parent, signer := template, key
+	var parent *x509.Certificate
+	var signer *ecdsa.PrivateKey
 	if ca != nil {
 		parent, signer = ca.cert, ca.key
 	}
-	der, err := x509.CreateCertificate(rand.Reader, template, parent, key.Public(), signer)
+	made, err := certs.Sign(template, parent, signer)
 	if err != nil {
-		return nil, fmt.Errorf("sign certificate: %w", err)
+		return nil, err
 	}
-	cert, err := x509.ParseCertificate(der)
-	if err != nil {
-		return nil, fmt.Errorf("parse own certificate: %w", err)
-	}
-	keyDER, err := x509.MarshalPKCS8PrivateKey(key)
-	if err != nil {
-		return nil, fmt.Errorf("encode key: %w", err)
-	}
-	return &keyPair{
-		cert:    cert,
-		key:     key,
-		certPEM: pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der}),
-		keyPEM:  pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: keyDER}),
-	}, nil
+	return &keyPair{cert: made.Certificate, key: made.Key, certPEM: made.CertificatePEM, keyPEM: made.KeyPEM}, nil
 }

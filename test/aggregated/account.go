@@ -51,17 +51,23 @@ func (i *Installation) ServiceAccountToken(ctx context.Context, namespace, accou
 
 // writeKubeconfig gives the servers their account and nothing else.
 func (i *Installation) writeKubeconfig(ctx context.Context) error {
-	token, err := i.ServiceAccountToken(ctx, Namespace, Name, nil)
+	return i.WriteKubeconfig(ctx, i.path(kubeconfigFile), Namespace, Name)
+}
+
+// WriteKubeconfig writes a kubeconfig with which a process has an account and nothing
+// else.
+func (i *Installation) WriteKubeconfig(ctx context.Context, file, namespace, account string) error {
+	token, err := i.ServiceAccountToken(ctx, namespace, account, nil)
 	if err != nil {
 		return err
 	}
 	admin := i.options.Cluster.Config()
 	config := clientcmdapi.NewConfig()
-	config.Clusters[Name] = &clientcmdapi.Cluster{Server: admin.Host, CertificateAuthorityData: admin.CAData}
-	config.AuthInfos[Name] = &clientcmdapi.AuthInfo{Token: token}
-	config.Contexts[Name] = &clientcmdapi.Context{Cluster: Name, AuthInfo: Name, Namespace: Namespace}
-	config.CurrentContext = Name
-	return clientcmd.WriteToFile(*config, i.path(kubeconfigFile))
+	config.Clusters[account] = &clientcmdapi.Cluster{Server: admin.Host, CertificateAuthorityData: admin.CAData}
+	config.AuthInfos[account] = &clientcmdapi.AuthInfo{Token: token}
+	config.Contexts[account] = &clientcmdapi.Context{Cluster: account, AuthInfo: account, Namespace: namespace}
+	config.CurrentContext = account
+	return clientcmd.WriteToFile(*config, file)
 }
 
 // makeCertificate makes what an operator would give: a certificate for the names

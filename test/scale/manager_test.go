@@ -16,9 +16,6 @@ import (
 	"path/filepath"
 	"testing"
 
-	"k8s.io/client-go/tools/clientcmd"
-	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
-
 	"inferencecache.io/inference-cache/test/aggregated"
 	"inferencecache.io/inference-cache/test/programs"
 )
@@ -77,14 +74,18 @@ func applyManifests(ctx context.Context) error {
 func startManager(t *testing.T, name string) *managed {
 	t.Helper()
 	m := &managed{log: filepath.Join(environment.dir, name+".log")}
-	var err error
+	kubeconfig := filepath.Join(environment.dir, name+".kubeconfig")
+	err := environment.Installation.WriteKubeconfig(t.Context(), kubeconfig, aggregated.Namespace, "inference-cache-manager")
+	if err != nil {
+		t.Fatal(err)
+	}
 	if m.health, err = programs.FreeAddress(); err != nil {
 		t.Fatal(err)
 	}
 	m.Process, err = new(programs.Starting).Start(programs.Command{
 		Path: filepath.Join(environment.Programs, programs.Manager), Log: m.log, Tied: true,
 		Args: []string{
-			"--kubeconfig=" + writeKubeconfig(t, name), "--namespace=" + aggregated.Namespace, "--functional-probe=false",
+			"--kubeconfig=" + kubeconfig, "--namespace=" + aggregated.Namespace, "--functional-probe=false",
 			"--metrics-bind-address=0", "--webhook-port=0", "--health-probe-bind-address=" + m.health,
 		},
 		// The start is no proof of rights if an account of the environment helps.
@@ -134,24 +135,4 @@ func (m *managed) stop(t *testing.T) {
 	if err := m.Terminate(ctx); err != nil {
 		t.Fatal(err)
 	}
-}
-
-// writeKubeconfig gives the manager its account and nothing else.
-func writeKubeconfig(t *testing.T, name string) string {
-	t.Helper()
-	token, err := environment.Installation.ServiceAccountToken(t.Context(), aggregated.Namespace, "inference-cache-manager", nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	admin := environment.Cluster.Config()
-	config := clientcmdapi.NewConfig()
-	config.Clusters["cluster"] = &clientcmdapi.Cluster{Server: admin.Host, CertificateAuthorityData: admin.CAData}
-	config.AuthInfos["account"] = &clientcmdapi.AuthInfo{Token: token}
-	config.Contexts["pod"] = &clientcmdapi.Context{Cluster: "cluster", AuthInfo: "account"}
-	config.CurrentContext = "pod"
-	file := filepath.Join(environment.dir, name+".kubeconfig")
-	if err := clientcmd.WriteToFile(*config, file); err != nil {
-		t.Fatal(err)
-	}
-	return file
 }

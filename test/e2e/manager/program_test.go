@@ -17,9 +17,6 @@ import (
 	"path/filepath"
 	"strings"
 
-	"k8s.io/client-go/tools/clientcmd"
-	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
-
 	"inferencecache.io/inference-cache/test/aggregated"
 	"inferencecache.io/inference-cache/test/programs"
 )
@@ -100,7 +97,8 @@ func applyManifests(ctx context.Context, webhook string) error {
 
 // startManager runs the program with its own account, and returns when it is ready.
 func startManager(ctx context.Context, name string, args ...string) (*managed, error) {
-	kubeconfig, err := writeKubeconfig(ctx, name)
+	kubeconfig := filepath.Join(environment.dir, name+".kubeconfig")
+	err := environment.Installation.WriteKubeconfig(ctx, kubeconfig, aggregated.Namespace, account)
 	if err != nil {
 		return nil, err
 	}
@@ -155,20 +153,4 @@ func (m *managed) stop(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, programs.Patience)
 	defer cancel()
 	return m.Terminate(ctx)
-}
-
-// writeKubeconfig gives the manager its account and nothing else.
-func writeKubeconfig(ctx context.Context, name string) (string, error) {
-	token, err := environment.Installation.ServiceAccountToken(ctx, aggregated.Namespace, account, nil)
-	if err != nil {
-		return "", err
-	}
-	admin := environment.Cluster.Config()
-	config := clientcmdapi.NewConfig()
-	config.Clusters["cluster"] = &clientcmdapi.Cluster{Server: admin.Host, CertificateAuthorityData: admin.CAData}
-	config.AuthInfos["account"] = &clientcmdapi.AuthInfo{Token: token}
-	config.Contexts["pod"] = &clientcmdapi.Context{Cluster: "cluster", AuthInfo: "account"}
-	config.CurrentContext = "pod"
-	file := filepath.Join(environment.dir, name+".kubeconfig")
-	return file, clientcmd.WriteToFile(*config, file)
 }
